@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangsaw.codecs.ccsds123.header.checks import check_block, expected, own_lanes
+from gangsaw.codecs.ccsds123.header.checks import check_block, expected_header, own_lanes
 from gangsaw.codecs.ccsds123.narrow import coded_dtype, narrowed
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.ccsds123.predict.plan import Plan
@@ -16,11 +16,11 @@ from gangsaw.codecs.core.backends.host import BlockCoding, HostBackend
 from gangsaw.codecs.core.container.runs import Payload
 
 
-def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode (z, y, x) integers; in BSQ order, the sample-adaptive coder makes a lane per band."""
     samples = narrowed(block)
     image = params.image(samples.shape, samples.dtype)
-    resolved, header = expected(image, params)
+    resolved, header = expected_header(image, params)
     stream, lane_bits = encode_body(samples, Plan.of(image, resolved), header)
     return Encoded((stream,), lane_bits)
 

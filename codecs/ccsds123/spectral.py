@@ -14,7 +14,7 @@ from gangsaw.codecs.core.plugins.selection import ArrayFacts
 GAIN = 0.98  # of the bytes with the default axes; a smaller gain may be noise
 
 
-def axes_of(array: ArrayFacts) -> str:
+def spectral_axes(array: ArrayFacts) -> str:
     """Return the meaning of the last three axes: by names, by a sample, or else by position."""
     if named_axis(array.dims) is not None or array.cube is None or len(array.shape) < 3:
         return image_axes(array.dims)

@@ -128,7 +128,7 @@ def encode_body(
     native = x.astype(x.dtype.newbyteorder("="), copy=False)
     if params.coder == "block":
         ordered = coding_order(residuals(native, plan), image, params)
-        body, _ = block_coder.encode(ordered, image.bit_depth, params)
+        body, _ = block_coder.encode_residuals(ordered, image.bit_depth, params)
         fill = -(len(header) + body.size) % params.word_bytes
         parts = [np.frombuffer(header, np.uint8), body, np.zeros(fill, np.uint8)]
         return np.concatenate(parts), None

@@ -59,17 +59,17 @@ class _Answers(Answers):
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
         """Return the tiles of an image whose axes a sample decided; None if their names decide."""
-        from gangsaw.codecs.ccsds123.spectral import axes_of
+        from gangsaw.codecs.ccsds123.spectral import spectral_axes
 
-        axes = axes_of(array)
+        axes = spectral_axes(array)
         if len(array.shape) != 3 or axes == image_axes(array.dims):
             return None
         return {at: CHUNK_TILE[axis] for at, axis in enumerate(axes)}
 
     def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
-        from gangsaw.codecs.ccsds123.spectral import axes_of
+        from gangsaw.codecs.ccsds123.spectral import spectral_axes
 
-        axes = axes_of(array)
+        axes = spectral_axes(array)
         found: dict[str, object] = {"axes": axes, "block": list(default_block(chunks, axes))}
         if _is_narrowed(array):
             _check_fill_value(array, chunks)

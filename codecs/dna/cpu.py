@@ -10,25 +10,28 @@ from gangsaw.codecs.core.backends.host import BlockCoding, HostBackend
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.dna.memory import likely_bytes
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import NO_LANES, read, write
+from gangsaw.codecs.dna.payload import NO_LANES, read_payload, write_payload
 
-OCTETS = np.dtype(np.uint8)
+TEXT_DTYPE = np.dtype(np.uint8)
 
 
-def encode_block(text: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode (n,) uint8, in the buffer `room` if the payload fits."""
-    payload, lane_bits = write(text, params, room[: likely_bytes(text.size)])
+def encode_block(text: NumpyArray, params: Params, buffer: Payload) -> Encoded:
+    """Encode (n,) uint8, in `buffer` if the payload fits."""
+    payload, lane_bits = write_payload(
+        text.view(np.uint8), params, buffer[: likely_bytes(text.size)]
+    )
     return Encoded((payload,), lane_bits if params.has_lanes else None)
 
 
 def decode_block(encoded: EncodedBlock, text: NumpyArray, params: Params) -> None:
     """Fill (n,) uint8 from a payload."""
-    read(encoded.data, NO_LANES if encoded.lane_bits is None else encoded.lane_bits, text)
+    lane_bits = NO_LANES if encoded.lane_bits is None else encoded.lane_bits
+    read_payload(encoded.data, lane_bits, text.view(np.uint8))
 
 
-def octets(params: Params) -> Dtype:
+def text_dtype(params: Params) -> Dtype:
     """Return the dtype of texts, uint8."""
-    return OCTETS
+    return TEXT_DTYPE
 
 
-BACKEND = HostBackend.of(BlockCoding(encode_block, decode_block, octets, likely_bytes))
+BACKEND = HostBackend.of(BlockCoding(encode_block, decode_block, text_dtype, likely_bytes))

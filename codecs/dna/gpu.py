@@ -5,8 +5,8 @@ from __future__ import annotations
 from gangsaw.codecs.core.backends.device import DeviceBackend, DeviceDecoder, DeviceEncoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.dna import cpu
-from gangsaw.codecs.dna.gpu_decode import decode_blocks
-from gangsaw.codecs.dna.gpu_encode import encode_blocks, is_plain
+from gangsaw.codecs.dna.device.gpu_decode import decode_blocks
+from gangsaw.codecs.dna.device.gpu_encode import encode_blocks, is_plain
 from gangsaw.codecs.dna.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.dna.params import Params
 

@@ -59,15 +59,15 @@ def aligned_size(size: int) -> int:
     return -(-size // ALIGNED) * ALIGNED
 
 
-def rooms(sizes: Sequence[int]) -> list[int]:
+def aligned_offsets(sizes: Sequence[int]) -> list[int]:
     """Return start offsets of aligned buffers of these sizes, and the total size."""
     ends: list[int] = np.cumsum([0, *(aligned_size(size) for size in sizes)]).tolist()
     return ends
 
 
-def joined(payloads: Sequence[DeviceParts]) -> list[Payload]:
+def concatenate_payloads(payloads: Sequence[DeviceParts]) -> list[Payload]:
     """Return concatenated payloads in host memory."""
-    places = rooms([PAD + payload.size for payload in payloads])
+    places = aligned_offsets([PAD + payload.size for payload in payloads])
     # zeros, as the space for heads is copied to the host, too
     out = cupy().zeros(places[-1], np.uint8)
     moves = []
@@ -77,10 +77,10 @@ def joined(payloads: Sequence[DeviceParts]) -> list[Payload]:
             moves.append((part.address, to, part.size))
             to += part.size
     _launch_moves([move for move in moves if move[-1]])
-    return headed(out, places, payloads)
+    return write_heads(out, places, payloads)
 
 
-def gathered(parts: Sequence[DevicePart]) -> DeviceArray:
+def gather_parts(parts: Sequence[DevicePart]) -> DeviceArray:
     """Return concatenated parts, (n,) uint8 on the device."""
     ends = np.cumsum([part.size for part in parts])
     out: DeviceArray = cupy().empty(int(ends[-1]), np.uint8)
@@ -99,13 +99,13 @@ def _launch_moves(moves: Sequence[tuple[int, int, int]]) -> None:
     launch(kernel, len(moves) * slices, THREADS, arguments)
 
 
-def headed(
-    out: DeviceArray, places: Sequence[int], payloads: Sequence[DeviceParts]
+def write_heads(
+    out: DeviceArray, offsets: Sequence[int], payloads: Sequence[DeviceParts]
 ) -> list[Payload]:
     """Return payloads with heads, from bodies on the device that follow `PAD` and head space."""
     host: Payload = pull(out).view(np.uint8)
     found = []
-    for place, payload in zip(places, payloads, strict=False):
+    for place, payload in zip(offsets, payloads, strict=False):
         own = host[place + PAD : place + PAD + payload.size]
         HEAD.pack_into(own.data, 0, payload.form, payload.exceptions.size, payload.cases.size)
         found.append(own)

@@ -29,7 +29,7 @@ def peak_bytes(items: int, n_blocks: int, busy: int, is_dense: bool) -> int:
     bytes other than bases. The maximum of two terms is added: the frame of the payloads, or the
     scratch memory of blocks being coded. That is a contiguous text, a second one for RNA, packed
     bases, and these as runs. Exceptions and cases take together at most 13 bytes per 8 letters
-    (`split`). In dense mode bases and `_modelled_bytes` are added.
+    (`split_text`). In dense mode bases and `_modelled_bytes` are added.
     """
     packed = likely_bytes(items)
     coding = 2 * items + 2 * packed + items * 13 // 8 + PER_BUSY
@@ -68,22 +68,22 @@ PER_BLOCK_OF_DEVICE = 1 << 16  # logarithms, rows of tables; allocations are mul
 MOST_GROWTH = 12  # bytes of a head, by which a raw payload is longer than its block
 
 
-def encoder_device_bytes(letters: int, is_dense: bool) -> int:
+def encoder_device_bytes(items: int, is_dense: bool) -> int:
     """Return an upper bound of the device bytes to encode one block, and to decode it.
 
     It includes a contiguous copy, packed bases, their runs, marks and payload. For RNA a second
     copy and flags of its letters are added, for dense blocks lanes. Edges of marks take 8 bytes of
     each kind, with at least 2 bytes stored.
     """
-    encoder = 12 * letters + PER_BLOCK_OF_DEVICE + is_dense * (dense_bytes(letters) + 2 * letters)
-    return max(encoder, decoder_device_bytes(letters + MOST_GROWTH, letters, is_dense))
+    encoder = 12 * items + PER_BLOCK_OF_DEVICE + is_dense * (dense_bytes(items) + 2 * items)
+    return max(encoder, decoder_device_bytes(items + MOST_GROWTH, items, is_dense))
 
 
-def decoder_device_bytes(n_bytes: int, letters: int, is_dense: bool) -> int:
+def decoder_device_bytes(n_bytes: int, items: int, is_dense: bool) -> int:
     """Return an upper bound of the device bytes to decode one block of `n_bytes` bytes.
 
     It includes the payload, packed bases, and 16 bytes for each run of 2 or more. The contiguous
     target counts twice if T and U are exchanged.
     """
-    more = is_dense * dense_bytes(letters)
-    return 9 * n_bytes + 4 * letters + PER_BLOCK_OF_DEVICE + more
+    more = is_dense * dense_bytes(items)
+    return 9 * n_bytes + 4 * items + PER_BLOCK_OF_DEVICE + more

@@ -7,17 +7,17 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.core.nucleotides.uracil import URACIL, exchange, has_uracil
-from gangsaw.codecs.dna import gencodex
 from gangsaw.codecs.dna.dense import coding as dense
 from gangsaw.codecs.dna.dense.model.shape import Shape, shape_of
+from gangsaw.codecs.dna.gencodex import coding as gencodex
 from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.bases import bases_of, count_bases, join_bases
-from gangsaw.codecs.dna.letters.coding import Letters, join, split
+from gangsaw.codecs.dna.letters.coding import PackedText, join_text, split_text
 from gangsaw.codecs.dna.letters.marks import Marks
 from gangsaw.codecs.dna.params import Params
 
@@ -44,12 +44,12 @@ class Payload(NamedTuple):
     """
 
     form: int
-    body: NumpyArray
+    body: Bytes
     marks: Marks
     is_exchanged: bool = False
 
     @property
-    def said(self) -> int:
+    def stored_form(self) -> int:
         """The form as stored in the head."""
         return self.form + EXCHANGED * self.is_exchanged
 
@@ -67,43 +67,41 @@ class WrittenPayload(NamedTuple):
     lane_bits: LaneBits
 
 
-def write(text: NumpyArray, params: Params, place: Octets) -> WrittenPayload:
+def write_payload(text: Bytes, params: Params, place: Octets) -> WrittenPayload:
     """Return the payload of a text, (n,) uint8, and the bits of its lanes.
 
     place : (`likely_bytes`,) uint8 or more, output buffer for the payload; a longer payload is in a
         new array
     """
-    letters, coded = split(text, place[HEAD.size :]), text
-    if _may_be_rna(letters) and has_uracil(text):
-        letters, coded = None, text.copy()
+    packed_text, coded = split_text(text, place[HEAD.size :]), text
+    if _may_be_rna(packed_text) and has_uracil(text):
+        packed_text, coded = None, text.copy()
         exchange(coded)
-        letters = split(coded, place[HEAD.size :])
-    if letters is not None:
-        form, body, lane_bits = _shortest(coded, letters, params)
-        if body.size + sum(part.size for part in letters.marks) < text.size:
-            payload = Payload(form, body, letters.marks, coded is not text)
+        packed_text = split_text(coded, place[HEAD.size :])
+    if packed_text is not None:
+        form, body, lane_bits = _shortest(coded, packed_text, params)
+        if body.size + sum(part.size for part in packed_text.marks) < text.size:
+            payload = Payload(form, body, packed_text.marks, coded is not text)
             return WrittenPayload(_laid(payload, place), lane_bits)
     return WrittenPayload(_laid(Payload(RAW, text, NO_MARKS), place), NO_LANES)
 
 
-def _may_be_rna(letters: Letters | None) -> bool:
+def _may_be_rna(packed_text: PackedText | None) -> bool:
     """Return True if U is among the exceptions of a text, or if these are unknown."""
-    return letters is None or bool((letters.marks.exceptions == URACIL).any())
+    return packed_text is None or bool((packed_text.marks.exceptions == URACIL).any())
 
 
-def _shortest(
-    text: NumpyArray, letters: Letters, params: Params
-) -> tuple[int, NumpyArray, LaneBits]:
+def _shortest(text: Bytes, packed_text: PackedText, params: Params) -> tuple[int, Bytes, LaneBits]:
     """Return form, body and bits of lanes: those of the mode, if shorter than packed bases."""
     if params.mode == "gencodex":
-        runs = gencodex.encode(letters.packed)
+        runs = gencodex.encode_runs(packed_text.packed)
         if runs is not None:
             return RUNS, runs, NO_LANES
     if params.mode == "dense":
-        body, bits = dense.encode(bases_of(text, letters.marks))
-        if body.size < letters.packed.size:
+        body, bits = dense.encode_bases(bases_of(text, packed_text.marks))
+        if body.size < packed_text.packed.size:
             return DENSE, body, bits
-    return PACKED, letters.packed, NO_LANES
+    return PACKED, packed_text.packed, NO_LANES
 
 
 def _laid(payload: Payload, place: Octets) -> Octets:
@@ -111,7 +109,7 @@ def _laid(payload: Payload, place: Octets) -> Octets:
     parts = (payload.body, *payload.marks)
     end, at = HEAD.size + sum(part.size for part in parts), HEAD.size
     data = place[:end] if end <= place.size else np.empty(end, np.uint8)
-    HEAD.pack_into(data.data, 0, payload.said, *(part.size for part in payload.marks))
+    HEAD.pack_into(data.data, 0, payload.stored_form, *(part.size for part in payload.marks))
     for part in parts:
         if part.size and address_of(part) != address_of(data) + at:
             data[at : at + part.size] = part
@@ -119,32 +117,32 @@ def _laid(payload: Payload, place: Octets) -> Octets:
     return data
 
 
-def read(data: NumpyArray, lane_bits: LaneBits, text: NumpyArray) -> None:
+def read_payload(data: Bytes, lane_bits: LaneBits, text: Bytes) -> None:
     """Fill a text, (n,) uint8, from its payload; raise CorruptChunk if it has another length.
 
     lane_bits : (lanes,) int64, bits of each lane, from the index
     """
-    payload = parts_of(data)
+    payload = parse_payload(data)
     _fill(payload, lane_bits, text)
     if payload.is_exchanged:
         exchange(text)
 
 
-def _fill(payload: Payload, lane_bits: LaneBits, text: NumpyArray) -> None:
+def _fill(payload: Payload, lane_bits: LaneBits, text: Bytes) -> None:
     """Fill a text, with T and U still exchanged."""
     if payload.form in OF_LANES:
         n_bases = count_bases(text.size, payload.marks.exceptions)
         shape = dense_shape(payload.form, n_bases)
-        join_bases(dense.decode(payload.body, lane_bits, n_bases, shape), payload.marks, text)
+        join_bases(dense.decode_bases(payload.body, lane_bits, n_bases, shape), payload.marks, text)
         return
     check_lanes(lane_bits)
     n = packed_size(text.size)
-    body = gencodex.decode(payload.body, n) if payload.form == RUNS else payload.body
-    check_size(payload.form, body.size, text.size)
+    body = gencodex.decode_runs(payload.body, n) if payload.form == RUNS else payload.body
+    check_body_size(payload.form, body.size, text.size)
     if payload.form == RAW:
         text[...] = body
     else:
-        join(Letters(body, payload.marks), text)
+        join_text(PackedText(body, payload.marks), text)
 
 
 def dense_shape(form: int, n_bases: int) -> Shape:
@@ -158,13 +156,13 @@ def check_lanes(lane_bits: LaneBits) -> None:
         raise CorruptChunk("it has lanes and is not dense")
 
 
-def check_size(form: int, size: int, n: int) -> None:
+def check_body_size(form: int, size: int, n: int) -> None:
     """Raise CorruptChunk if a body of `size` bytes, without runs, does not have n letters."""
     if size != (n if form == RAW else packed_size(n)):
         raise CorruptChunk("its bases are not as many as its letters")
 
 
-def parts_of(data: NumpyArray) -> Payload:
+def parse_payload(data: Bytes) -> Payload:
     """Return the parts of a payload; raise CorruptChunk if its head does not fit its bytes."""
     if data.size < HEAD.size:
         raise CorruptChunk("it has no head")

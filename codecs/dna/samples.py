@@ -16,7 +16,7 @@ Text = npt.NDArray[np.uint8]
 KERNELS = {
     name: [dict[str, int | str]()]
     for name in (
-        *("gencodex.cu", "parts.cu", "letters/split.cu", "letters/join.cu"),
+        *("gencodex/gencodex.cu", "parts.cu", "letters/split.cu", "letters/join.cu"),
         *("dense/encode.cu", "dense/decode.cu"),
     )
 }

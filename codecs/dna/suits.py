@@ -22,7 +22,7 @@ from gangsaw.codecs.dna.params import MODES
 CHUNK = 1 << 25
 # least share of nucleotide letters in a sample of DNA or RNA
 LETTERS, SHARE = both_cases(BASES + b"UN"), 0.95
-LETTERS_OF = (NUCLEOTIDES, KNOWN_NUCLEOTIDES)
+NUCLEOTIDE_CONTENTS = (NUCLEOTIDES, KNOWN_NUCLEOTIDES)
 KNOWN_BLOCK = (
     1 << 16
 )  # small block for known nucleotides: a read of a few letters of a genome decodes one
@@ -42,7 +42,7 @@ class _Answers(Answers):
         return None
 
     def suits(self, array: ArrayFacts) -> Grade:
-        if array.content in LETTERS_OF:
+        if array.content in NUCLEOTIDE_CONTENTS:
             return Grade.MADE_FOR
         if array.sample is None or array.content is not None:
             return Grade.ON_REQUEST
@@ -50,8 +50,8 @@ class _Answers(Answers):
 
     def is_aside(self, array: ArrayFacts) -> bool:
         """Return True for other arrays of a genome, such as names and line lengths."""
-        is_letters = array.content in LETTERS_OF
-        return not is_letters and any(one in LETTERS_OF for one in array.other_contents)
+        is_letters = array.content in NUCLEOTIDE_CONTENTS
+        return not is_letters and any(one in NUCLEOTIDE_CONTENTS for one in array.other_contents)
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int]:
         return {0: CHUNK}

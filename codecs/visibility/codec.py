@@ -50,7 +50,7 @@ class Visibility(BlockCodec):
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
         """Return the block plan of a chunk; raise BadParams if the codec cannot encode it."""
         grid = BlockGrid(shape, self.params.block_shape(shape, dtype))
-        return ChunkPlan(grid, view=partial(block_view, self.params.letters(len(shape))))
+        return ChunkPlan(grid, view=partial(block_view, self.params.axis_names(len(shape))))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
         """Return an upper bound of the bytes to encode or decode one chunk, without the chunk."""
@@ -61,23 +61,23 @@ class Visibility(BlockCodec):
         return memory.peak_bytes(numbers * dtype.itemsize, numbers, lanes, grid.n_blocks, plan.busy)
 
 
-def block_view(letters: str, block: ArrayT) -> ArrayT:
+def block_view(axes: str, block: ArrayT) -> ArrayT:
     """Return the (time, frequency, ...) view of a block, with extent 1 for missing axes.
 
     Parameters
     ----------
-    letters : str
+    axes : str
         "t", "f" or "b" for each axis of the block
     """
-    order, missing = _turn(letters)
+    order, missing = _axis_order(axes)
     view = block.transpose(order)
     return view[missing] if missing else view
 
 
 @lru_cache
-def _turn(letters: str) -> tuple[tuple[int, ...], tuple[Axis | None, ...]]:
+def _axis_order(axes: str) -> tuple[tuple[int, ...], tuple[Axis | None, ...]]:
     """Return the axis order for a transpose, then the index that inserts missing axes."""
-    order = [letters.index(axis) for axis in "tf" if axis in letters]
-    order += [i for i, axis in enumerate(letters) if axis == "b"]
-    missing = tuple(slice(None) if axis in letters else None for axis in "tf")
+    order = [axes.index(axis) for axis in "tf" if axis in axes]
+    order += [i for i, axis in enumerate(axes) if axis == "b"]
+    missing = tuple(slice(None) if axis in axes else None for axis in "tf")
     return tuple(order), missing if None in missing else ()

@@ -22,7 +22,7 @@ CODINGS: dict[Hashable, Coding[Params]] = {
     # falls back to `narrow` for blocks that are not scaled integers, and that to `dense`
     INTEGERS: integers.CODING,
 }
-ASKED = {"construction": construction.KIND, "fast": fast.KIND, "dense": INTEGERS}
+KIND_OF_CODING = {"construction": construction.KIND, "fast": fast.KIND, "dense": INTEGERS}
 BACKEND = HostBackend(
-    CODINGS, lambda params: ASKED[params.coding], by_octet=True, plain=raw.encoded
+    CODINGS, lambda params: KIND_OF_CODING[params.coding], by_octet=True, plain=raw.encode_raw_block
 )

@@ -57,5 +57,5 @@ BACKEND = DeviceBackend(
         dense.KIND: DeviceDecoder(dense_decode.decode_blocks, decoder_bytes, takes),
         narrow.KIND: DeviceDecoder(gpu_narrow.decode_blocks, decoder_bytes, takes),
     },
-    gpu_raw.encoded,
+    gpu_raw.encode_raw_block,
 )

@@ -86,7 +86,7 @@ class StepEncoder:
 
         Call it before the first step; otherwise the first chunk waits for the compilation.
         """
-        for chunk in _unlike(self.chunk_shape, self.dtype):
+        for chunk in _varied_chunks(self.chunk_shape, self.dtype):
             self._coder.encode(chunk)
 
     def push(self, step: Array) -> memoryview | None:
@@ -150,8 +150,8 @@ def _chunk_shape(shape: tuple[int, ...], params: Params) -> tuple[int, ...]:
     if any(extent < 1 for extent in shape):
         raise BadParams(f"a step must have extents of at least 1, got shape {shape}")
     chunk_shape = (n_steps, *shape)
-    if not (letters := params.letters(len(chunk_shape))).startswith("t"):
-        raise BadParams(f"axes must begin with 't', as steps are taken in time, got {letters!r}")
+    if not (axes := params.axis_names(len(chunk_shape))).startswith("t"):
+        raise BadParams(f"axes must begin with 't', as steps are taken in time, got {axes!r}")
     return chunk_shape
 
 
@@ -162,7 +162,7 @@ def _filling(fill_value: complex, dtype: Dtype) -> NumpyArray:
         raise BadParams(f"fill_value {fill_value!r} is no {dtype}: {error}") from error
 
 
-def _unlike(shape: tuple[int, ...], dtype: Dtype) -> Iterator[Array]:
+def _varied_chunks(shape: tuple[int, ...], dtype: Dtype) -> Iterator[Array]:
     """Yield chunks that together use every kernel."""
     rng = np.random.default_rng(0)
     with np.errstate(over="ignore"):  # overflow of float16

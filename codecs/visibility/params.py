@@ -107,7 +107,7 @@ class Params:
         """Coding of blocks: "construction", else the effort."""
         return "construction" if self.is_construction else self.effort
 
-    def letters(self, rank: int) -> str:
+    def axis_names(self, rank: int) -> str:
         """Return one letter per axis of an array of this rank; raise BadParams for another rank."""
         if self.axes == AUTO:
             return ("tf" + "b" * rank)[:rank]
@@ -120,23 +120,23 @@ class Params:
 
     def block_shape(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> tuple[int, ...]:
         """Return the extents of a block along each axis of a chunk (SPEC.md, Blocks)."""
-        letters = self.letters(len(shape))
-        sizes = dict(zip(letters, shape, strict=True))
-        rest = [n for axis, n in zip(letters, shape, strict=True) if axis == "b"]
+        axes = self.axis_names(len(shape))
+        sizes = dict(zip(axes, shape, strict=True))
+        rest = [n for axis, n in zip(axes, shape, strict=True) if axis == "b"]
         chosen_sizes = CONSTRUCTION_SIZES if self.is_construction else BLOCK_SIZES[self.effort]
         components = component_count(dtype)
-        room = chosen_sizes.components // components
+        most_words = chosen_sizes.components // components
         others_in_all = max(1, sizes.get("f", 1) * math.prod(rest))
-        most_times = max(chosen_sizes.times, room // others_in_all)
+        most_times = max(chosen_sizes.times, most_words // others_in_all)
         times = _extent(self.block[0], sizes.get("t", 1), most_times)
         rest_extent = min(max(1, math.prod(rest)), self.block[2] or chosen_sizes.rest)
         if rest_extent > 2 * LANES and not self.block[2]:
             rest_extent -= rest_extent % LANES
-        frequencies = _extent(self.block[1], sizes.get("f", 1), room // (times * rest_extent))
-        most = room // (times * frequencies)
+        frequencies = _extent(self.block[1], sizes.get("f", 1), most_words // (times * rest_extent))
+        most = most_words // (times * frequencies)
         others = iter(_rest_extents(self.block[2], rest, most, components))
         chosen = {"t": times, "f": frequencies}
-        return tuple(chosen[axis] if axis in chosen else next(others) for axis in letters)
+        return tuple(chosen[axis] if axis in chosen else next(others) for axis in axes)
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON configuration with all fields; defaults may be omitted when read."""

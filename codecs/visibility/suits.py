@@ -129,9 +129,9 @@ def _gains(array: ArrayFacts) -> bool:
 
 def _may_gain(sample: NumpyArray) -> bool:
     """Return True if a trial may pay off: it compiles kernels."""
-    from gangsaw.codecs.visibility.integers.sample import sampled_words, signs_of
+    from gangsaw.codecs.visibility.integers.sample import find_signs, sampled_words
 
-    return sample.ndim >= CUBE or signs_of(sampled_words(sample)).any
+    return sample.ndim >= CUBE or find_signs(sampled_words(sample)).any
 
 
 def _tile(dim: str, extent: int) -> int:

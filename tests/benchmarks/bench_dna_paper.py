@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.codecs.dna.codec import Dna
-from gangsaw.codecs.dna.gencodex import put_runs
+from gangsaw.codecs.dna.gencodex.coding import put_runs
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say
 from gangsaw.tasks.genomics.align import Scores, gapped, smith_waterman, ungapped
 from gangsaw.tasks.genomics.align.packed.bases import packed_of, unpack_sequence

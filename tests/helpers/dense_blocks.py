@@ -85,7 +85,7 @@ def extents_of(block: Any) -> visibility_dense.Extents:
 
 def round_trip(block: Any) -> visibility_dense.Head:
     """Return what the encoder chose, having compared its payload with the reference both ways."""
-    data = dense.encode(block)
+    data = dense.encode_dense(block)
     words, extents, width = reference.to_words(block)
     assert reference.decode(data.tobytes(), extents, width) == words
     head, _ = visibility_dense.read_head(data.tobytes(), extents_of(block))
@@ -93,6 +93,6 @@ def round_trip(block: Any) -> visibility_dense.Head:
     again = visibility_dense_encoder.encode(table, extents_of(block), head)
     assert again == data.tobytes()
     out = np.ones_like(block)
-    dense.decode(data, out)
+    dense.decode_dense(data, out)
     assert out.tobytes() == block.tobytes()
     return head

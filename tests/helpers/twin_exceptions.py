@@ -57,7 +57,7 @@ EXCEPTIONS = {
     "codecs/dna": {
         WARP: "is_highest look_at ones_of",
         STEPS: "change_by each_fragment each_record get_record length_of number_bytes"
-        " learn_turned_rows learned_counts learned_turned put_run find_marks",
+        " learn_complement_rows learned_complement learned_counts put_run find_marks",
         PLACES: "each_letter is_there neighbour of this_lane",
         MEMORY: "load_letters",
         ARITHMETIC: "check_of clean entry_of gathered is_lower not_zero packed_word"

@@ -25,7 +25,7 @@ ANY = Params()  # a reader needs to know no more
 
 def leave_integers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let both encoders of `dense` take real floats for no integers."""
-    monkeypatch.setattr(integers, "signs_of", lambda _: Signs(None, False, False))
+    monkeypatch.setattr(integers, "find_signs", lambda _: Signs(None, False, False))
     monkeypatch.setattr(gpu, "may_hold_integers", lambda _: False)
 
 

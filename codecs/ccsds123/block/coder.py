@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.params import Params
+from gangsaw.codecs.core.arrays import Bytes, UInt32s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64, store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -23,6 +23,7 @@ SEGMENT = 64  # blocks in a segment: the longest run of zero blocks
 REST_OF_SEGMENT = 4  # unary code of a run that ends with its segment
 WORD = 57  # longest bit string that fits a 64-bit word at any bit offset within a byte
 PART = 1 << 18  # samples decoded per step: 1 MiB of residuals
+Triple: TypeAlias = tuple[int, int, int]  # parameters of `_decode_blocks`
 MARGIN = 16  # bytes past the end that 64-bit loads and stores may touch
 
 TRUNCATED, TOO_LARGE, LONG_RUN = -1, -2, -3  # errors, returned instead of an end position
@@ -33,9 +34,7 @@ REASONS = {
 }
 
 
-def encode(
-    residuals: npt.NDArray[np.uint32], bit_depth: int, params: Params
-) -> tuple[npt.NDArray[np.uint8], int]:
+def encode_residuals(residuals: UInt32s, bit_depth: int, params: Params) -> tuple[Bytes, int]:
     """Code mapped residuals, which are in coding order.
 
     Parameters
@@ -59,8 +58,8 @@ def encode(
 
 
 def decoded_parts(
-    data: npt.NDArray[np.uint8], n_residuals: int, bit_depth: int, params: Params
-) -> Iterator[tuple[npt.NDArray[np.uint32], int]]:
+    data: Bytes, n_residuals: int, bit_depth: int, params: Params
+) -> Iterator[tuple[UInt32s, int]]:
     """Decode n_residuals mapped residuals from the start of data, a (n_bytes,) uint8 array.
 
     Yield the next residuals, (n,) uint32 in a buffer that the next step overwrites, and the number
@@ -108,7 +107,7 @@ def _identifier_bits(bit_depth: int, params: Params) -> int:
 
 
 @jit
-def _put(out: Any, position: Any, value: Any, width: int) -> Any:
+def _put(out: Bytes, position: int, value: int, width: int) -> Any:
     """Write up to WORD bits into zeros at a bit position; return the position after them."""
     index = position >> 3
     shift = 64 - (position & 7) - width
@@ -125,7 +124,7 @@ def _segment_end(block: int, interval: int, n_blocks: int) -> int:
 
 
 @jit
-def _encode_blocks(blocks: Any, depth: int, width: int, interval: int, out: Any) -> int:
+def _encode_blocks(blocks: UInt32s, depth: int, width: int, interval: int, out: Bytes) -> int:
     n_blocks = blocks.shape[0]
     position = block = 0
     while block < n_blocks:
@@ -143,14 +142,14 @@ def _encode_blocks(blocks: Any, depth: int, width: int, interval: int, out: Any)
 
 
 @jit_part
-def _put_run(run: int, reaches_end: bool, width: int, out: Any, position: int) -> Any:
+def _put_run(run: int, reaches_end: bool, width: int, out: Bytes, position: int) -> Any:
     """Write a run of zero blocks: codes 0..3 for 1..4 blocks, REST_OF_SEGMENT, or its length."""
     code = run - 1 if run <= REST_OF_SEGMENT else REST_OF_SEGMENT if reaches_end else run
     return _put(out, position + width + 1 + code, 1, 1)
 
 
 @jit_part
-def _put_block(block: Any, depth: int, width: int, out: Any, position: int) -> Any:
+def _put_block(block: UInt32s, depth: int, width: int, out: Bytes, position: int) -> Any:
     size, total, n_options = block.size, _total(block), (1 << width) - 2
     k = _best_split(block, total, n_options)
     split = _split_bits(block, k) if n_options > 0 else size * depth + 1
@@ -164,7 +163,7 @@ def _put_block(block: Any, depth: int, width: int, out: Any, position: int) -> A
 
 
 @jit
-def _total(block: Any) -> Any:
+def _total(block: UInt32s) -> Any:
     total = np.uint64(0)
     for value in block:
         total += np.uint64(value)
@@ -172,7 +171,7 @@ def _total(block: Any) -> Any:
 
 
 @jit_part
-def _best_split(block: Any, total: int, n_options: int) -> int:
+def _best_split(block: UInt32s, total: int, n_options: int) -> int:
     """Return the smallest k with the shortest split code.
 
     Incrementing k costs one bit per sample and saves ceil(u / 2) bits of each unary part u. So the
@@ -187,7 +186,7 @@ def _best_split(block: Any, total: int, n_options: int) -> int:
 
 
 @jit
-def _saved(block: Any, k: int) -> Any:
+def _saved(block: UInt32s, k: int) -> Any:
     saved = np.uint64(0)
     for value in block:
         saved += ((np.uint64(value) >> np.uint64(k)) + np.uint64(1)) >> np.uint64(1)
@@ -195,7 +194,7 @@ def _saved(block: Any, k: int) -> Any:
 
 
 @jit_part
-def _split_bits(block: Any, k: int) -> Any:
+def _split_bits(block: UInt32s, k: int) -> Any:
     bits = np.uint64(block.size * (k + 1))
     for value in block:
         bits += np.uint64(value) >> np.uint64(k)
@@ -203,7 +202,7 @@ def _split_bits(block: Any, k: int) -> Any:
 
 
 @jit_part
-def _extension_bits(block: Any) -> Any:
+def _extension_bits(block: UInt32s) -> Any:
     bits = 1 + block.size // 2
     for i in range(0, block.size, 2):
         bits += _pair_code(block[i], block[i + 1])
@@ -217,7 +216,7 @@ def _pair_code(first: int, second: int) -> Any:
 
 
 @jit_part
-def _put_raw(block: Any, depth: int, width: int, out: Any, position: int) -> Any:
+def _put_raw(block: UInt32s, depth: int, width: int, out: Bytes, position: int) -> Any:
     position = _put(out, position, (1 << width) - 1, width)
     for value in block:
         position = _put(out, position, value, depth)
@@ -225,7 +224,7 @@ def _put_raw(block: Any, depth: int, width: int, out: Any, position: int) -> Any
 
 
 @jit_part
-def _put_extension(block: Any, width: int, out: Any, position: int) -> Any:
+def _put_extension(block: UInt32s, width: int, out: Bytes, position: int) -> Any:
     position = _put(out, position, 1, width + 1)
     for i in range(0, block.size, 2):
         position = _put(out, position + _pair_code(block[i], block[i + 1]), 1, 1)
@@ -233,7 +232,7 @@ def _put_extension(block: Any, width: int, out: Any, position: int) -> Any:
 
 
 @jit_part
-def _put_split(block: Any, k: int, width: int, out: Any, position: int) -> Any:
+def _put_split(block: UInt32s, k: int, width: int, out: Bytes, position: int) -> Any:
     """Write unary parts, then remainders. Short unary parts are written as one word."""
     position = _put(out, position, k + 1, width)
     held = length = 0
@@ -255,7 +254,7 @@ def _put_split(block: Any, k: int, width: int, out: Any, position: int) -> Any:
 
 
 @jit_part
-def _put_remainders(block: Any, k: int, out: Any, position: int) -> Any:
+def _put_remainders(block: UInt32s, k: int, out: Bytes, position: int) -> Any:
     held = length = 0
     for value in block:
         if length + k > WORD:
@@ -270,14 +269,14 @@ def _put_remainders(block: Any, k: int, out: Any, position: int) -> Any:
 
 
 @jit
-def _get(data: Any, position: int, width: int) -> Any:
+def _get(data: Bytes, position: int, width: int) -> Any:
     """Return `width` bits (1..WORD) at a bit position."""
     word = load_be64(data, position >> 3) << np.uint64(position & 7)
     return np.int64(word >> np.uint64(64 - width))
 
 
 @jit
-def _one(data: Any, position: int, end: int) -> Any:
+def _one(data: Bytes, position: int, end: int) -> Any:
     """Return the position of the next one bit, or `end` if there is none before it."""
     while position < end:
         word = load_be64(data, position >> 3) << np.uint64(position & 7)
@@ -289,7 +288,7 @@ def _one(data: Any, position: int, end: int) -> Any:
 
 @jit
 def _decode_blocks(
-    data: Any, position: int, end: int, coding: Any, blocks: Any, out: Any
+    data: Bytes, position: int, end: int, coding: Triple, blocks: Triple, out: UInt32s
 ) -> tuple[int, int]:
     """Decode blocks `first` to `stop` into out, (n, J) uint32; the last run may add a few blocks.
 
@@ -325,7 +324,7 @@ def _decode_blocks(
 
 
 @jit_part
-def _get_run(data: Any, position: int, end: int, block: int, segment_end: int) -> tuple[int, int]:
+def _get_run(data: Bytes, position: int, end: int, block: int, segment_end: int) -> tuple[int, int]:
     """Return the block after a run of zero blocks, and the position after its code."""
     one = _one(data, position, end)
     if one >= end:
@@ -340,7 +339,7 @@ def _get_run(data: Any, position: int, end: int, block: int, segment_end: int) -
 
 
 @jit_part
-def _get_raw(data: Any, position: int, end: int, depth: int, out: Any) -> int:
+def _get_raw(data: Bytes, position: int, end: int, depth: int, out: UInt32s) -> int:
     if position + out.size * depth > end:
         return TRUNCATED
     for i in range(out.size):
@@ -350,7 +349,7 @@ def _get_raw(data: Any, position: int, end: int, depth: int, out: Any) -> int:
 
 
 @jit_part
-def _get_split(data: Any, position: int, end: int, k: int, depth: int, out: Any) -> int:
+def _get_split(data: Bytes, position: int, end: int, k: int, depth: int, out: UInt32s) -> int:
     highest = (1 << depth) - 1
     for i in range(out.size):
         one = _one(data, position, end)
@@ -374,7 +373,7 @@ def _get_split(data: Any, position: int, end: int, k: int, depth: int, out: Any)
 
 
 @jit_part
-def _get_extension(data: Any, position: int, end: int, depth: int, out: Any) -> int:
+def _get_extension(data: Bytes, position: int, end: int, depth: int, out: UInt32s) -> int:
     for i in range(0, out.size, 2):
         one = _one(data, position, end)
         if one >= end:

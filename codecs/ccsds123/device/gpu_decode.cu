@@ -153,7 +153,7 @@ __device__ __forceinline__ void read_step(Band& band, const Coder& coder) {
 }
 
 // Sample t = 0 of a band: D bits as they are, and no weights.
-__device__ void begin(Band& band, const Block& block, const Shared& shared) {
+__device__ void begin_band(Band& band, const Block& block, const Shared& shared) {
     const bool look = band.z > 0 && GS_P > 0;
     const Lane before = look ? band_before(band, block, 0, shared) : 0;
     const Lane doubled = predict_first(band.z == 0, before, shared.predictor);
@@ -215,7 +215,7 @@ __device__ void decode_strip(const Block& block, const Shared& shared, Lane* rin
         const int t = step - delay;
         if (unsigned(t) < until) {
             if (t == 0) {
-                begin(band, block, shared);
+                begin_band(band, block, shared);
             } else {
                 advance(band, block, shared, ring + t % RING * pitch + GS_P + thread, t);
             }

@@ -44,7 +44,7 @@ def decode_blocks(
         except CorruptChunk as error:
             errors[i] = error
     numbers = list(blocks)
-    for members in _alike(list(blocks.values())):
+    for members in _group_blocks(list(blocks.values())):
         statuses = Launch([blocks[numbers[i]] for i in members]).run()
         found = corrupt_blocks(statuses, REASONS)
         errors |= {numbers[members[i]]: error for i, error in found.items()}
@@ -105,7 +105,7 @@ def _checked(encoded: EncodedBlock, target: DeviceArray, params: Params) -> Chec
     return CheckedBlock(data, bounds, image, resolved, target)
 
 
-def _alike(blocks: Sequence[CheckedBlock]) -> list[list[int]]:
+def _group_blocks(blocks: Sequence[CheckedBlock]) -> list[list[int]]:
     """Return the numbers of the blocks of each launch: same dtype and resolved params.
 
     Blocks of a single column resolve to other params.

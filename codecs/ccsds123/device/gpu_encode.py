@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.header.checks import expected
+from gangsaw.codecs.ccsds123.header.checks import expected_header
 from gangsaw.codecs.ccsds123.narrow import MAX_BYTES
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.predict.plan import Plan
@@ -61,10 +61,10 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
     streams: dict[int, Stream] = {}
     # Blocks of a single column use another predictor, so they need another kernel.
     for single in (False, True):
-        alike = [i for i, source in enumerate(sources) if (source.shape[2] == 1) == single]
-        if alike:
-            coded = encode_alike([sources[i] for i in alike], params)
-            streams.update(zip(alike, coded, strict=True))
+        group = [i for i, source in enumerate(sources) if (source.shape[2] == 1) == single]
+        if group:
+            coded = encode_group([sources[i] for i in group], params)
+            streams.update(zip(group, coded, strict=True))
     found = (streams[i] for i in range(len(sources)))
     return [Encoded((stream,), bits) for stream, bits in found]
 
@@ -81,7 +81,7 @@ def has_kernel(source: DeviceArray, params: Params) -> bool:
     return params.has_lanes and aligned(source, source.dtype.itemsize) and most_bits < 1 << 37
 
 
-def encode_alike(
+def encode_group(
     sources: Sequence[DeviceArray], params: Params, capacity: Table | None = None
 ) -> list[Stream]:
     """Encode blocks that one kernel can code.
@@ -92,7 +92,7 @@ def encode_alike(
     streams, short = _encode_once(sources, params, capacity)
     if short.size:
         needed = np.array([-(-int(streams[i][1].max()) // 32) for i in short])
-        again = encode_alike([sources[i] for i in short], params, needed)
+        again = encode_group([sources[i] for i in short], params, needed)
         for i, stream in zip(short, again, strict=True):
             streams[i] = stream
     return streams
@@ -103,7 +103,7 @@ def _encode_once(
 ) -> tuple[list[Stream], Table]:
     """Return streams with the bit lengths of their lanes, and the blocks that overflowed."""
     images = [params.image(source.shape, source.dtype) for source in sources]
-    implied = [expected(image, params) for image in images]
+    implied = [expected_header(image, params) for image in images]
     headers = [header for _, header in implied]
     largest = int(np.argmax([image.n_bands for image in images]))
     table = block_table(sources, images, headers, capacity)

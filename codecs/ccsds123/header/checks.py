@@ -13,7 +13,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 
 
 @lru_cache
-def expected(image: Image, params: Params) -> tuple[Params, bytes]:
+def expected_header(image: Image, params: Params) -> tuple[Params, bytes]:
     """Return the resolved params and the header, which all blocks of a shape share."""
     return params.resolved(image), write_header(image, params)
 
@@ -25,7 +25,7 @@ def check_block(data: npt.NDArray[np.uint8], image: Image, params: Params) -> tu
     ------
     CorruptChunk : the header differs from what is expected, or the last word is not whole
     """
-    resolved, header = expected(image, params)
+    resolved, header = expected_header(image, params)
     if data[: len(header)].tobytes() != header:
         raise CorruptChunk("the stream's header is not what the array's metadata implies")
     if data.size % params.word_bytes:

@@ -21,7 +21,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 from gangsaw.codecs.core.plugins.parameters import built
 
 Choices: TypeAlias = dict[str, object]  # fields of Params by name
-Given = TypeVar("Given")
+Argument = TypeVar("Argument")
 Made = TypeVar("Made")
 RESERVED = ""  # name of a field of zeros
 
@@ -139,7 +139,7 @@ def read_header(
     return image, built(Params, vars(params) | weights).resolved(image), source.n_bytes
 
 
-def _checked(make: Callable[[Given], Made], argument: Given) -> Made:
+def _checked(make: Callable[[Argument], Made], argument: Argument) -> Made:
     """Return make(argument); raise CorruptChunk for BadParams, as the header is wrong."""
     try:
         return make(argument)

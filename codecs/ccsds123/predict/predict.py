@@ -18,10 +18,12 @@ import numpy.typing as npt
 from numba import types
 from numba.core import cgutils
 
-from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.plan import Plan, Predictor
 from gangsaw.codecs.ccsds123.predict.rows import HALO, BandRows, RowLayout, group_lanes
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.numba.jit import intrinsic, jit, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     emit_call,
     load,
     maximum,
@@ -37,7 +39,7 @@ from gangsaw.codecs.core.numba.vectors.tuples import inner_product, load_tuple, 
 
 
 @jit_part
-def _map_residual(sample: Any, doubled: Any, p: Any) -> Any:
+def _map_residual(sample: Vector, doubled: Vector, p: Predictor) -> Any:
     """Return the mapped residual delta (4.11) of a sample and its double-resolution prediction."""
     predicted = doubled >> 1
     residual = sample - predicted
@@ -133,22 +135,22 @@ class Bands(NamedTuple):
     bands, full, components, lanes, half : P, full mode, C, vector lanes of the group and the halo
     """
 
-    predictor: Any
-    layout: Any
-    samples: Any
-    neighbors: Any
-    differences: Any
-    weights: Any
+    predictor: Predictor
+    layout: RowLayout
+    samples: NumpyArray
+    neighbors: Int64s
+    differences: NumpyArray
+    weights: NumpyArray
     skipped: int
-    bands: Any
-    full: Any
-    components: Any
-    lanes: Any
-    half: Any
+    bands: tuple[None, ...]
+    full: tuple[None, ...]
+    components: tuple[None, ...]
+    lanes: tuple[None, ...]
+    half: tuple[None, ...]
 
 
 @jit_part
-def difference_row(g: Any, y: int, first: int) -> None:
+def difference_row(g: Bands, y: int, first: int) -> None:
     """Compute the central differences d = 4s - sigma (4.5) of a row with its halo.
 
     Every local sum of the standard, borders included, is the sum of four neighbours.
@@ -166,13 +168,13 @@ def difference_row(g: Any, y: int, first: int) -> None:
 
 
 @jit_part
-def _intervals_at(t: int, columns: int, p: Any) -> Any:
+def _intervals_at(t: int, columns: int, p: Predictor) -> Any:
     """Return the unlimited increments of the scaling exponent before t; negative in row 0."""
     return (t - columns) >> p.interval
 
 
 @jit_part
-def _update_after(intervals: int, p: Any) -> Any:
+def _update_after(intervals: int, p: Predictor) -> Any:
     """Return left shift, rounding term and right shift of the weight update (4.10)."""
     rho = min(max(p.exponent_min + intervals, p.exponent_min), p.exponent_max)
     rho += p.depth - p.resolution
@@ -180,7 +182,9 @@ def _update_after(intervals: int, p: Any) -> Any:
 
 
 @jit_part
-def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: int) -> None:
+def predict_band_row(
+    g: Bands, y: int, first: int, lane: int, out: NumpyArray, at: int, step: int
+) -> None:
     """Write mapped residuals of one row of a vector of bands; the weights persist between rows.
 
     samples[first + HALO + lane] is the sample of the first band at x = 0; out[at + x * step]
@@ -224,17 +228,17 @@ def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: 
 
 
 @jit
-def residual_rows(g: Any, y: int, rows: int, out: Any, step: int) -> None:
+def residual_rows(g: Bands, y: int, rows: int, out: NumpyArray, step: int) -> None:
     """Write mapped residuals of `rows` rows from row y on: out[(r * NX + x) * step + lane]."""
     for r in range(rows):
-        first = begin_row(g, y + r, r)
+        first = begin_band_row(g, y + r, r)
         difference_row(g, y + r, first)
         for lane in range(0, g.layout.width - HALO, value_of(g.lanes)):
-            predict_row(g, y + r, first, lane, out, r * g.layout.columns * step + lane, step)
+            predict_band_row(g, y + r, first, lane, out, r * g.layout.columns * step + lane, step)
 
 
 @jit_part
-def begin_row(g: Any, y: int, row: int) -> Any:
+def begin_band_row(g: Bands, y: int, row: int) -> Any:
     """Return the offset of row `row` of the batch; set W and NW of x = 0 to N (4.5.2)."""
     width, pitch = g.layout.width, g.layout.pitch
     first = (row + 1) * pitch + width
@@ -246,7 +250,7 @@ def begin_row(g: Any, y: int, row: int) -> Any:
     return first
 
 
-def residuals(x: npt.NDArray[Any], plan: Plan) -> npt.NDArray[np.uint32]:
+def residuals(x: NumpyArray, plan: Plan) -> npt.NDArray[np.uint32]:
     """Return the mapped residuals delta[t, z] of a block, t = y * NX + x.
 
     Parameters
@@ -294,7 +298,7 @@ def neighbor_offsets(local_sum: int, layout: RowLayout) -> npt.NDArray[np.int64]
 class BandGroup:
     """Prediction state of `lanes` bands from band `first` on, a multiple of the plan's lanes."""
 
-    def __init__(self, x: npt.NDArray[Any], plan: Plan, first: int, lanes: int) -> None:
+    def __init__(self, x: NumpyArray, plan: Plan, first: int, lanes: int) -> None:
         self.plan, self.first, self.lanes = plan, first, lanes
         self.rows = BandRows(x, plan.image, plan.bands, plan.dtype, first, lanes)
         layout = self.rows.layout
@@ -317,7 +321,7 @@ class BandGroup:
         )
 
 
-def band_groups(x: npt.NDArray[Any], plan: Plan) -> Iterator[BandGroup]:
+def band_groups(x: NumpyArray, plan: Plan) -> Iterator[BandGroup]:
     """Yield the groups of bands, which are predicted one after the other."""
     n_lanes = plan.weights.shape[0]
     size = group_lanes(plan.image, plan.lanes, plan.dtype.itemsize)

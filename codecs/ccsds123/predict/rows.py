@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.params import Image
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.tiles import Tile, copy_items
@@ -35,7 +35,13 @@ class RowLayout(NamedTuple):
 
 @jit
 def _load_rows(
-    x: Any, span: Any, samples: Any, layout: Any, lane: int, extremes: Any, tile: Any
+    x: NumpyArray,
+    span: tuple[int, int, int],
+    samples: NumpyArray,
+    layout: RowLayout,
+    lane: int,
+    extremes: NumpyArray,
+    tile: tuple[tuple[None, ...], tuple[None, ...]],
 ) -> None:
     """Copy rows of x (z, y, x) to rows 1, 2, ... of `samples`, from lane `lane` on.
 
@@ -80,7 +86,7 @@ class BandRows:
 
     def __init__(
         self,
-        x: npt.NDArray[Any],
+        x: NumpyArray,
         image: Image,
         bands: int,
         dtype: np.dtype[Any],
@@ -119,7 +125,7 @@ class BandRows:
             self.buffer[:pitch] = self.buffer[rows * pitch : (rows + 1) * pitch]
 
 
-def _tile(x: npt.NDArray[Any], bands: int) -> Tile:
+def _tile(x: NumpyArray, bands: int) -> Tile:
     """Return the extents of the tiles to copy: square if x is the fastest axis in memory."""
     along_z, along_x = (x.strides[axis] == x.itemsize for axis in (0, 2))
     if along_x:

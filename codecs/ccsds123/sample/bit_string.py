@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray, UInt64s
 from gangsaw.codecs.core.numba.bits import load_be64, store_be64
 from gangsaw.codecs.core.numba.jit import jit
 
@@ -45,7 +44,7 @@ class BitString:
 class BitStrings:
     """Bit strings of a group of bands, one per band, in scratch memory."""
 
-    def __init__(self, n_lanes: int, stride: int, sums: npt.NDArray[Any]) -> None:
+    def __init__(self, n_lanes: int, stride: int, sums: NumpyArray) -> None:
         self.stride = stride
         self.scratch = np.empty(n_lanes * stride, np.uint8)
         self.sums = sums
@@ -69,15 +68,16 @@ class BitStrings:
     def bits(self) -> npt.NDArray[np.int64]:
         """Bits of each lane so far, (n_lanes,) int64."""
         starts = np.arange(self.positions.size) * self.stride
-        return 8 * (self.positions - starts) + self.used
+        bits: npt.NDArray[np.int64] = 8 * (self.positions - starts) + self.used
+        return bits
 
-    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+    def arrays(self) -> tuple[NumpyArray, ...]:
         """Return the fields of a `LaneState` as a tuple: Numba unboxes named tuples slowly."""
         return self.sums, self.words, self.used, self.positions, self.scratch
 
 
 @jit
-def finish_lanes(words: Any, used: Any, positions: Any, scratch: Any) -> None:
+def finish_lanes(words: UInt64s, used: NumpyArray, positions: Int64s, scratch: Bytes) -> None:
     """Write the remaining bits of each lane, at most one word."""
     for lane in range(words.size):
         if used[lane] > 0:
@@ -85,7 +85,7 @@ def finish_lanes(words: Any, used: Any, positions: Any, scratch: Any) -> None:
 
 
 @jit
-def join_lanes(scratch: Any, stride: int, lane_bits: Any, out: Any, bit: int) -> int:
+def join_lanes(scratch: Bytes, stride: int, lane_bits: Int64s, out: Bytes, bit: int) -> int:
     """Append each lane's bits, scratch[lane * stride:], to `out` from `bit` on; return the end.
 
     The bits of out's last byte before `bit` must be present. The kernel writes up to MARGIN bytes

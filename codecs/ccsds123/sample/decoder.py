@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,12 @@ from gangsaw.codecs.ccsds123.predict.plan import Coder, Plan
 from gangsaw.codecs.ccsds123.sample.lanes import check_end, lane_bounds
 from gangsaw.codecs.ccsds123.sample.statistics import counts
 from gangsaw.codecs.ccsds123.wave import reconstruct as wave
-from gangsaw.codecs.ccsds123.wave.output import target, write_windows
+from gangsaw.codecs.ccsds123.wave.output import SampleTarget, target, write_samples
 from gangsaw.codecs.ccsds123.wave.state import (
     LANES,
     RUN,
+    Segment,
+    State,
     at_segment,
     cached_if_small,
     make_predictor,
@@ -24,6 +26,8 @@ from gangsaw.codecs.ccsds123.wave.state import (
     skewed,
     strip_of,
 )
+from gangsaw.codecs.ccsds123.wave.wavefront import WavePredictor
+from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray, UInt64s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.codecs.core.numba.bits import (
@@ -51,7 +55,7 @@ REASONS = {
     LANE_END: "a lane's codewords do not end where the lane does",
 }
 
-Array = npt.NDArray[Any]
+Array = NumpyArray
 
 
 class Decoder(NamedTuple):
@@ -67,19 +71,26 @@ class Decoder(NamedTuple):
 class DecoderState(NamedTuple):
     """Arrays of the entropy decoder; T (the lane dtype) and tables as in `State`."""
 
-    start: Array  # (NZ,) int64 first bit of each lane
-    end: Array  # (NZ,) int64
+    start: Int64s  # (NZ,) int64 first bit of each lane
+    end: Int64s  # (NZ,) int64
     counter: Array  # table of T, Gamma(t)
     first: Array  # (NZ,) T accumulators before t = 1
     accumulator: Array  # (lanes,) T
     code: Array  # (lanes,) T k
-    position: Array  # (lanes,) int64 next bit
-    window: Array  # (lanes,) uint64 the bits from `position` on
+    position: Int64s  # (lanes,) int64 next bit
+    window: UInt64s  # (lanes,) uint64 the bits from `position` on
 
 
 @jit_restrict_part
 def choose_codes(
-    code: Any, accumulator: Any, delta: Any, count: Any, before: Any, c: Any, lo: int, hi: int
+    code: NumpyArray,
+    accumulator: NumpyArray,
+    delta: NumpyArray,
+    count: NumpyArray,
+    before: NumpyArray,
+    c: Decoder,
+    lo: int,
+    hi: int,
 ) -> None:
     """Update the accumulators with the residuals of the last step, then choose each band's k."""
     zero, one, most = fit(0, code), fit(1, code), fit(c.depth - 2, code)
@@ -96,7 +107,7 @@ def choose_codes(
 
 
 @jit_part
-def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
+def load_windows(window: UInt64s, data: Bytes, position: Int64s, lo: int, hi: int) -> None:
     """Load eight bytes at each position, without conversion to bits.
 
     Not `jit_restrict`: LLVM would vectorise the loop, but a gather needs as many loads.
@@ -106,21 +117,21 @@ def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> Non
 
 
 @jit_part
-def prefetch_windows(data: Any, position: Any, lo: int, hi: int) -> None:
+def prefetch_windows(data: Bytes, position: Int64s, lo: int, hi: int) -> None:
     """Prefetch the bytes of the next steps: processors detect only a few streams by themselves."""
     for z in range(lo, hi):
         prefetch(data, (position[z] >> 3) + AHEAD)
 
 
 @jit_restrict_part
-def shift_windows(window: Any, position: Any, lo: int, hi: int) -> None:
+def shift_windows(window: UInt64s, position: Int64s, lo: int, hi: int) -> None:
     """Convert the loaded bytes to the bits from each position on, of which WINDOW are valid."""
     for z in range(lo, hi):
         window[z] = big_endian(window[z]) << np.uint64(position[z] & 7)
 
 
 @jit_part
-def complete_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
+def complete_windows(window: UInt64s, data: Bytes, position: Int64s, lo: int, hi: int) -> None:
     """Fill the last bits of each window from the ninth byte."""
     for z in range(lo, hi):
         at = position[z]
@@ -129,7 +140,13 @@ def complete_windows(window: Any, data: Any, position: Any, lo: int, hi: int) ->
 
 @jit_restrict_part
 def measure_codewords(
-    delta: Any, code: Any, window: Any, unary_limit: int, depth: int, lo: int, hi: int
+    delta: NumpyArray,
+    code: NumpyArray,
+    window: UInt64s,
+    unary_limit: int,
+    depth: int,
+    lo: int,
+    hi: int,
 ) -> None:
     """Store the unary part's value in delta, and the lengths of unary part and other bits in code.
 
@@ -149,7 +166,14 @@ def measure_codewords(
 
 @jit_restrict_part
 def read_codewords(
-    delta: Any, position: Any, window: Any, code: Any, depth: int, cap: int, lo: int, hi: int
+    delta: NumpyArray,
+    position: Int64s,
+    window: UInt64s,
+    code: NumpyArray,
+    depth: int,
+    cap: int,
+    lo: int,
+    hi: int,
 ) -> None:
     """Add the bits after the unary part; a value above D bits becomes 2^D, which is invalid."""
     most, width = fit(1 << depth, delta), fit(LENGTH_BITS, code)
@@ -163,7 +187,9 @@ def read_codewords(
 
 
 @jit_inline_part
-def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -> None:
+def _read_step(
+    c: Decoder, a: DecoderState, s: State, data: Bytes, step: int, lo: int, hi: int
+) -> None:
     """Decode one codeword of each lane in [lo, hi) into s.delta."""
     count, before = ahead(a.counter, s.origin - step), ahead(a.counter, s.origin + 1 - step)
     choose_codes(a.code, a.accumulator, s.delta, count, before, c, lo, hi)
@@ -178,7 +204,7 @@ def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -
 
 
 @jit_part
-def _begin_band(c: Any, a: Any, s: Any, data: Any, z: int) -> None:
+def _begin_band(c: Decoder, a: DecoderState, s: State, data: Bytes, z: int) -> None:
     at = a.start[z]
     word = load_be64(data, at >> 3) << np.uint64(at & 7)
     s.delta[z] = fit(word >> np.uint64(64 - c.depth), s.delta)
@@ -187,7 +213,7 @@ def _begin_band(c: Any, a: Any, s: Any, data: Any, z: int) -> None:
 
 
 @jit_part
-def _report(a: Any, s: Any, z: int) -> int:
+def _report(a: DecoderState, s: State, z: int) -> int:
     """Return the error status of a band that has ended, or 0."""
     if a.position[z] != a.end[z]:
         return LANE_END
@@ -196,7 +222,13 @@ def _report(a: Any, s: Any, z: int) -> int:
 
 @jit_part
 def _decode_strip(
-    p: Any, s: Any, c: Any, a: Any, data: Any, steps: tuple[int, int], bands: tuple[int, int]
+    p: WavePredictor,
+    s: State,
+    c: Decoder,
+    a: DecoderState,
+    data: Bytes,
+    steps: tuple[int, int],
+    bands: tuple[int, int],
 ) -> int:
     low, high = bands
     for step in range(steps[0], steps[1]):
@@ -206,7 +238,7 @@ def _decode_strip(
             wave.advance(p, s, step, lo, hi)
         if low <= step < min(high, p.bands):
             _begin_band(c, a, s, data, step)
-            wave.begin(p, s, step)
+            wave.begin_band(p, s, step)
             s.delta[step] = fit(0, s.delta)  # delta(0) never enters the accumulator
         ended = step - p.samples + 1
         if low <= ended < high:
@@ -217,7 +249,15 @@ def _decode_strip(
 
 
 @jit
-def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, part: Any, out: Any) -> int:
+def _decode_lanes(
+    p: WavePredictor,
+    state: State,
+    c: Decoder,
+    arrays: DecoderState,
+    data: Bytes,
+    part: Segment,
+    out: SampleTarget,
+) -> int:
     s, a, strip = pointers(state), pointers(arrays), strip_of(state)
     for first in range(part.first, part.last, RUN):
         last = min(first + RUN, part.last)
@@ -226,7 +266,7 @@ def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, part: Any,
             status = _decode_strip(p, s, c, a, data, (first, last), (low, high))
             if status != 0:
                 return status
-            write_windows(p, s, out, first, last, low, high)
+            write_samples(p, s, out, first, last, low, high)
     return 0
 
 
@@ -268,7 +308,7 @@ def decode_lanes(
     start_bit: int,
     lane_bits: npt.NDArray[np.int64],
     plan: Plan,
-    out: npt.NDArray[Any],
+    out: NumpyArray,
 ) -> None:
     """Decode a BSQ body with a known lane index, all bands in parallel.
 

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.plan import Coder, Plan
 from gangsaw.codecs.ccsds123.predict.predict import (
     BandGroup,
+    Bands,
     band_groups,
-    begin_row,
+    begin_band_row,
     difference_row,
-    predict_row,
+    predict_band_row,
 )
 from gangsaw.codecs.ccsds123.predict.rows import HALO
 from gangsaw.codecs.ccsds123.sample.bit_string import (
@@ -29,8 +30,10 @@ from gangsaw.codecs.ccsds123.sample.bit_string import (
     join_lanes,
 )
 from gangsaw.codecs.ccsds123.sample.statistics import count_at, update_statistics
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     any_lane,
     lane_leading_zeros,
     load,
@@ -58,15 +61,15 @@ class LaneState(NamedTuple):
     scratch : uint8, written bytes of all lanes
     """
 
-    sums: npt.NDArray[Any]
-    words: npt.NDArray[np.int64]
-    used: npt.NDArray[Any]
-    positions: npt.NDArray[np.int64]
-    scratch: npt.NDArray[np.uint8]
+    sums: NumpyArray
+    words: NumpyArray
+    used: NumpyArray
+    positions: NumpyArray
+    scratch: NumpyArray
 
 
 @jit_part
-def codeword(c: Any, delta: Any, sums: Any, count: int) -> Any:
+def codeword(c: Coder, delta: Vector, sums: Vector, count: int) -> Any:
     """Return values and lengths of the codewords of a vector of mapped residuals, t >= 1."""
     counts = (sums & 0) + count
     # If the sum is below 2 Gamma, k is 0 whatever the threshold, so the threshold may be raised to
@@ -82,7 +85,9 @@ def codeword(c: Any, delta: Any, sums: Any, count: int) -> Any:
 
 
 @jit_part
-def _write(words: Any, used: Any, state: Any, lane: int, lanes: Any) -> Any:
+def _write(
+    words: Vector, used: Vector, state: LaneState, lane: int, lanes: tuple[None, ...]
+) -> Any:
     """Write whole bytes of the `used` low bits of each lane; return the number of bits left."""
     positions = state.positions
     gap = 64 - widen(used)
@@ -93,8 +98,14 @@ def _write(words: Any, used: Any, state: Any, lane: int, lanes: Any) -> Any:
 
 
 @jit_part
-def encode_row(
-    c: Any, deltas: Any, columns: int, t: int, state: Any, lane: int, lanes: Any
+def encode_band_row(
+    c: Coder,
+    deltas: NumpyArray,
+    columns: int,
+    t: int,
+    state: LaneState,
+    lane: int,
+    lanes: tuple[None, ...],
 ) -> None:
     """Code one row of a vector of bands, deltas[x * lanes + i]; `state` is a `LaneState`.
 
@@ -130,20 +141,27 @@ def encode_row(
 
 
 @jit
-def encode_rows(g: Any, y: int, rows: int, c: Any, deltas: Any, arrays: Any) -> None:
+def encode_rows(
+    g: Bands,
+    y: int,
+    rows: int,
+    c: Coder,
+    deltas: NumpyArray,
+    arrays: tuple[NumpyArray, ...],
+) -> None:
     """Encode `rows` rows from row y on, all lanes of the group, with their prediction."""
     columns, state = g.layout.columns, LaneState(*arrays)
     for r in range(rows):
-        first = begin_row(g, y + r, r)
+        first = begin_band_row(g, y + r, r)
         difference_row(g, y + r, first)
         for lane in range(0, g.layout.width - HALO, value_of(g.lanes)):
-            predict_row(g, y + r, first, lane, deltas, 0, value_of(g.lanes))
+            predict_band_row(g, y + r, first, lane, deltas, 0, value_of(g.lanes))
             t = (y + r) * columns
-            encode_row(c, deltas, columns, t, state, lane, g.lanes)
+            encode_band_row(c, deltas, columns, t, state, lane, g.lanes)
 
 
 def encode_lanes(
-    x: npt.NDArray[Any], plan: Plan, header: bytes
+    x: NumpyArray, plan: Plan, header: bytes
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """Encode one block in band-sequential order with the sample-adaptive coder.
 
@@ -174,7 +192,7 @@ def encode_lanes(
     return out.padded(plan.params.word_bytes), lane_bits
 
 
-def _encode_group(group: BandGroup, sums: npt.NDArray[Any]) -> BitStrings:
+def _encode_group(group: BandGroup, sums: NumpyArray) -> BitStrings:
     columns, coder = group.rows.layout.columns, group.plan.coder
     row_bytes = -(-columns * (coder.unary_limit + coder.depth) // 8)
     worst = group.rows.batch * row_bytes + MARGIN

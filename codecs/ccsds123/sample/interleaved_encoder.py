@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.predict.plan import Plan
+from gangsaw.codecs.ccsds123.predict.plan import Coder, Plan
 from gangsaw.codecs.ccsds123.predict.predict import residuals
 from gangsaw.codecs.ccsds123.sample.bit_string import BitString
 from gangsaw.codecs.ccsds123.sample.encoder import codeword
 from gangsaw.codecs.ccsds123.sample.statistics import count_at, update_statistics
+from gangsaw.codecs.core.arrays import Bytes, NumpyArray, UInt32s
 from gangsaw.codecs.core.numba.bits import store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store, value_of
@@ -29,14 +30,14 @@ class CodewordState(NamedTuple):
     lanes : number of lanes in a vector, `static`
     """
 
-    sums: npt.NDArray[Any]
-    values: npt.NDArray[Any]
-    lengths: npt.NDArray[Any]
+    sums: NumpyArray
+    values: NumpyArray
+    lengths: NumpyArray
     lanes: tuple[None, ...]
 
 
 @jit_part
-def encode_row_codewords(c: Any, deltas: Any, row: int, t: int, state: Any) -> None:
+def encode_row_codewords(c: Coder, deltas: UInt32s, row: int, t: int, state: CodewordState) -> None:
     """Compute the separate codewords of one row of all bands; `state` is a `CodewordState`."""
     sums, values, lengths, lanes = state.sums, state.values, state.lengths, state.lanes
     columns, padded = values.shape
@@ -59,14 +60,20 @@ def encode_row_codewords(c: Any, deltas: Any, row: int, t: int, state: Any) -> N
 
 
 @jit_part
-def _to_top(word: Any, used: int) -> Any:
+def _to_top(word: np.uint64, used: int) -> Any:
     gap = 64 - used
     return (word << np.uint64(gap >> 1)) << np.uint64(gap - (gap >> 1))  # a gap may be 64
 
 
 @jit_part
 def append_row(
-    values: Any, lengths: Any, depth: int, bands: int, interleave: int, out: Any, bit: int
+    values: NumpyArray,
+    lengths: NumpyArray,
+    depth: int,
+    bands: int,
+    interleave: int,
+    out: Bytes,
+    bit: int,
 ) -> int:
     """Append a row's codewords in band-interleaved order to `out`; return the end in bits."""
     place, used = bit >> 3, bit & 7
@@ -92,13 +99,13 @@ def append_row(
 
 @jit
 def interleave_rows(
-    c: Any,
-    deltas: Any,
+    c: Coder,
+    deltas: UInt32s,
     y: int,
     rows: int,
-    state: Any,
+    state: CodewordState,
     interleave: int,
-    out: Any,
+    out: Bytes,
     bit: int,
 ) -> int:
     """Code rows y to y + rows of deltas (NY * NX, NZ); return the end in bits."""
@@ -111,7 +118,7 @@ def interleave_rows(
     return bit
 
 
-def encode_interleaved(x: npt.NDArray[Any], plan: Plan, header: bytes) -> npt.NDArray[np.uint8]:
+def encode_interleaved(x: NumpyArray, plan: Plan, header: bytes) -> npt.NDArray[np.uint8]:
     """Encode a block in BI order with the sample-adaptive coder; see `encode_lanes`."""
     image, coder, deltas = plan.image, plan.coder, residuals(x, plan)
     interleave = plan.params.interleave_depth or image.n_bands

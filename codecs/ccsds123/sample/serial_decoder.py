@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.predict.plan import Plan
-from gangsaw.codecs.ccsds123.sample.decoder import SLACK, decode_lanes, make_decoder
+from gangsaw.codecs.ccsds123.sample.decoder import SLACK, Decoder, decode_lanes, make_decoder
 from gangsaw.codecs.ccsds123.sample.lanes import check_end
-from gangsaw.codecs.ccsds123.wave.output import put_residual, target
+from gangsaw.codecs.ccsds123.wave.output import SampleTarget, put_residual, target
 from gangsaw.codecs.ccsds123.wave.reconstruct import OUT_OF_RANGE, reconstruct
+from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -20,7 +21,7 @@ IMPOSSIBLE = -1  # error code instead of a position: a residual of more than D b
 
 
 @jit_part
-def _read_word(data: Any, at: int) -> Any:
+def _read_word(data: Bytes, at: int) -> Any:
     """Return the 64 bits from bit position `at` on."""
     byte, skip = at >> 3, np.uint64(at & 7)
     last = np.uint64(data[byte + 8]) >> (np.uint64(8) - skip)
@@ -37,7 +38,7 @@ def _choose_code(accumulator: int, count: int, depth: int) -> Any:
 
 
 @jit_part
-def _read_codeword(data: Any, at: int, k: int, unary_limit: int, depth: int) -> Any:
+def _read_codeword(data: Bytes, at: int, k: int, unary_limit: int, depth: int) -> Any:
     """Return the value of a codeword and its length in bits."""
     word = _read_word(data, at)
     zeros = np.int64(leading_zeros(word))
@@ -63,7 +64,9 @@ def _next(count: int, rescale_at: int) -> int:
 
 
 @jit
-def _scan_lanes(data: Any, at: int, c: Any, samples: int, begin: Any, lane_bits: Any) -> int:
+def _scan_lanes(
+    data: Bytes, at: int, c: Decoder, samples: int, begin: tuple[int, Int64s], lane_bits: Int64s
+) -> int:
     """Find the length of each band's lane in a BSQ body; return the last position.
 
     begin : counter and (NZ,) accumulators of the bands at t = 1
@@ -85,7 +88,14 @@ def _scan_lanes(data: Any, at: int, c: Any, samples: int, begin: Any, lane_bits:
 
 @jit
 def _read_interleaved(
-    data: Any, at: int, c: Any, first: int, accumulator: Any, extents: Any, group: int, place: Any
+    data: Bytes,
+    at: int,
+    c: Decoder,
+    first: int,
+    accumulator: Int64s,
+    extents: tuple[int, int, int],
+    group: int,
+    place: SampleTarget,
 ) -> int:
     """Read a BI body (CCSDS 123.0-B-2, 5.4.2); return the last position, or IMPOSSIBLE.
 
@@ -124,7 +134,7 @@ def decode_serial(
     data: npt.NDArray[np.uint8],
     start_bit: int,
     plan: Plan,
-    out: npt.NDArray[Any],
+    out: NumpyArray,
 ) -> npt.NDArray[np.int64] | None:
     """Decode a sample-adaptive body without a lane index, in BSQ or BI order.
 

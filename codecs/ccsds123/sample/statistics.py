@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.predict.plan import Coder
 from gangsaw.codecs.core.numba.jit import jit_part
+from gangsaw.codecs.core.numba.vectors.integers import Vector
 
 
 @jit_part
-def count_at(c: Any, t: int) -> Any:
+def count_at(c: Coder, t: int) -> Any:
     """Return the counter Gamma(t), t >= 1: it counts to top_count, then repeats from half of it."""
     count = c.first_count + t - 1
     half = (c.top_count + 1) >> 1
@@ -30,7 +31,7 @@ def counts(coder: Coder, begin: int, end: int) -> npt.NDArray[np.int64]:
 
 
 @jit_part
-def update_statistics(c: Any, sums: Any, delta: Any, count: int) -> Any:
+def update_statistics(c: Coder, sums: Vector, delta: Vector, count: int) -> Any:
     """Return the accumulator after coding delta at counter value `count`."""
     total = sums + delta
     return (total + 1) >> 1 if count == c.top_count else total

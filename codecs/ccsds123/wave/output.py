@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.wave.state import LANES, RUN, ring_row
+from gangsaw.codecs.ccsds123.wave.state import LANES, RUN, State, ring_row
+from gangsaw.codecs.ccsds123.wave.wavefront import WavePredictor
+from gangsaw.codecs.core.arrays import NumpyArray, UInt32s
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointer_at
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part, jit_restrict_part
 from gangsaw.codecs.core.numba.tiles import transpose_tile
@@ -29,7 +30,7 @@ class SampleTarget(NamedTuple):
 
 
 @contextmanager
-def target(out: npt.NDArray[Any]) -> Iterator[SampleTarget]:
+def target(out: NumpyArray) -> Iterator[SampleTarget]:
     """Yield a target for kernels in native byte order; copy the samples to `out` afterwards."""
     plain = out.dtype.isnative and out.flags.aligned
     native = out if plain else np.empty(out.shape, out.dtype.newbyteorder("="))
@@ -40,7 +41,9 @@ def target(out: npt.NDArray[Any]) -> Iterator[SampleTarget]:
 
 
 @jit
-def write_windows(p: Any, s: Any, out: Any, first: int, last: int, low: int, high: int) -> None:
+def write_samples(
+    p: WavePredictor, s: State, out: SampleTarget, first: int, last: int, low: int, high: int
+) -> None:
     """Write the samples that a strip completed in the steps [first, last) of one run.
 
     All bands are written in the same windows of RUN samples, t = 0 .. RUN - 1 and so on. So writes
@@ -55,7 +58,7 @@ def write_windows(p: Any, s: Any, out: Any, first: int, last: int, low: int, hig
 
 
 @jit_part
-def _write_window(p: Any, s: Any, out: Any, group: int, t: int) -> None:
+def _write_window(p: WavePredictor, s: State, out: SampleTarget, group: int, t: int) -> None:
     length, end = RUN + LANES, min(t + RUN, p.samples)  # band z is z - group steps behind
     for i in range(0, length, LANES):
         tile = ahead(ring_row(s, t + group + i), group)
@@ -66,7 +69,9 @@ def _write_window(p: Any, s: Any, out: Any, group: int, t: int) -> None:
 
 
 @jit_part
-def _write_band(out: Any, band: int, columns: int, t: int, end: int, run: Any) -> None:
+def _write_band(
+    out: SampleTarget, band: int, columns: int, t: int, end: int, run: NumpyArray
+) -> None:
     y = t // columns
     x = t - y * columns
     while t < end:
@@ -82,7 +87,7 @@ def _write_band(out: Any, band: int, columns: int, t: int, end: int, run: Any) -
 
 
 @jit_restrict_part
-def _write_row(row: Any, stride: int, run: Any, n: int) -> None:
+def _write_row(row: NumpyArray, stride: int, run: NumpyArray, n: int) -> None:
     if stride == 1:  # a contiguous row, which LLVM vectorises
         for i in range(n):
             row[i] = fit(run[i], row)
@@ -93,9 +98,15 @@ def _write_row(row: Any, stride: int, run: Any, n: int) -> None:
 
 @jit_part
 def read_residuals(
-    p: Any, place: Any, held: Any, first: int, last: int, low: int, high: int
+    p: WavePredictor,
+    place: SampleTarget,
+    residuals: UInt32s,
+    first: int,
+    last: int,
+    low: int,
+    high: int,
 ) -> None:
-    """Load the residuals of a strip for the steps [first, last): held[z * RUN + step - first].
+    """Load the residuals of a strip for the steps [first, last): residuals[z * RUN + step - first].
 
     The target contains residuals until samples replace them: the residuals of a window are loaded
     before its samples are written.
@@ -103,12 +114,14 @@ def read_residuals(
     for z in range(low, min(high, p.bands)):
         begin, end = max(first - z, 0), min(last - z, p.samples)
         if begin < end:
-            run = ahead(held, z * RUN + begin + z - first)
+            run = ahead(residuals, z * RUN + begin + z - first)
             _read_band(place, place.address + z * place.z_stride, p.columns, begin, end, run)
 
 
 @jit_part
-def _read_band(place: Any, band: int, columns: int, t: int, end: int, run: Any) -> None:
+def _read_band(
+    place: SampleTarget, band: int, columns: int, t: int, end: int, run: UInt32s
+) -> None:
     y = t // columns
     x = t - y * columns
     while t < end:
@@ -124,13 +137,13 @@ def _read_band(place: Any, band: int, columns: int, t: int, end: int, run: Any) 
 
 
 @jit_restrict_part
-def _read_row(row: Any, stride: int, run: Any, n: int) -> None:
+def _read_row(row: NumpyArray, stride: int, run: UInt32s, n: int) -> None:
     for i in range(n):
         run[i] = fit(row[i * stride], run)
 
 
 @jit_inline_part
-def put_residual(place: Any, z: int, y: int, x: int, value: Any) -> None:
+def put_residual(place: SampleTarget, z: int, y: int, x: int, value: int) -> None:
     """Write a residual to the position of its sample; its width must suffice."""
     at = place.address + z * place.z_stride + y * place.y_stride + x * place.x_stride
     if place.width == 1:

@@ -10,10 +10,12 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.wave import wavefront
-from gangsaw.codecs.ccsds123.wave.output import SampleTarget, read_residuals, write_windows
+from gangsaw.codecs.ccsds123.wave.output import SampleTarget, read_residuals, write_samples
 from gangsaw.codecs.ccsds123.wave.state import (
     LANES,
     RUN,
+    Segment,
+    State,
     at_segment,
     difference_rows,
     make_predictor,
@@ -22,6 +24,8 @@ from gangsaw.codecs.ccsds123.wave.state import (
     segments,
     strip_of,
 )
+from gangsaw.codecs.ccsds123.wave.wavefront import WavePredictor
+from gangsaw.codecs.core.arrays import NumpyArray, UInt32s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointers
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part, jit_part
@@ -32,20 +36,20 @@ OUT_OF_RANGE = "a mapped residual lies outside the range of the samples"
 
 
 @jit_inline_part
-def _row_back(s: Any, row: int, back: int) -> Any:
+def _row_back(s: State, row: int, back: int) -> Any:
     """Return the ring row that is `back` steps before ring row `row`."""
     row -= back
     return ahead(s.ring, (row + s.rows if row < 0 else row) * s.width)
 
 
 @jit_inline_part
-def _band_before(s: Any, row: int) -> Any:
+def _band_before(s: State, row: int) -> Any:
     """Return the row for narrow sums in the first image row: previous band, one column left."""
     return ahead(_row_back(s, row, 2), -1)
 
 
 @jit_inline_part
-def _difference_row(p: Any, s: Any, step: int, back: int) -> Any:
+def _difference_row(p: WavePredictor, s: State, step: int, back: int) -> Any:
     """Return the differences of the band `back` bands before each band; zeros if back > P."""
     rows = difference_rows(p.prediction_bands)
     if back > p.prediction_bands:
@@ -54,13 +58,13 @@ def _difference_row(p: Any, s: Any, step: int, back: int) -> Any:
 
 
 @jit_inline_part
-def _directional_rows(s: Any, step: int) -> Any:
+def _directional_rows(s: State, step: int) -> Any:
     first = ahead(s.directional, (step & 1) * wavefront.GROUP * s.lanes)
     return first, ahead(first, s.lanes), ahead(first, 2 * s.lanes)
 
 
 @jit_inline_part
-def _local_sum(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
+def _local_sum(p: WavePredictor, s: State, step: int, lo: int, hi: int) -> None:
     border, row = ahead(s.border, s.origin - step), step % s.rows
     west, north = _row_back(s, row, 1), _row_back(s, row, p.columns)
     northwest, northeast = _row_back(s, row, p.columns + 1), _row_back(s, row, p.columns - 1)
@@ -79,19 +83,19 @@ def _local_sum(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
 
 
 @jit_inline_part
-def _weight_rows(s: Any, term: int) -> Any:
+def _weight_rows(s: State, term: int) -> Any:
     first = ahead(s.weights, term * s.lanes)
     return first, ahead(first, s.lanes), ahead(first, 2 * s.lanes)
 
 
 @jit_inline_part
-def _group_rows(p: Any, s: Any, step: int, i: int) -> Any:
+def _group_rows(p: WavePredictor, s: State, step: int, i: int) -> Any:
     first = _difference_row(p, s, step, i)
     return first, _difference_row(p, s, step, i + 1), _difference_row(p, s, step, i + 2)
 
 
 @jit_inline_part
-def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
+def _inner_product(p: WavePredictor, s: State, step: int, lo: int, hi: int) -> None:
     left, right = ahead(s.left, s.origin + 1 - step), ahead(s.right, s.origin + 1 - step)
     update, term = wavefront.WeightUpdate(s.sign, left, right, (4 << p.resolution) - 1), 0
     wavefront.start_product(s.product, s.sigma, p.middle, p.resolution, lo, hi)
@@ -108,7 +112,7 @@ def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
 
 
 @jit
-def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
+def advance(p: WavePredictor, s: State, step: int, lo: int, hi: int) -> None:
     """Replace s.delta by samples in the lanes [lo, hi) of one step, all at t >= 1."""
     now = ring_row(s, step)
     _local_sum(p, s, step, lo, hi)
@@ -119,14 +123,14 @@ def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
 
 
 @jit_inline_part
-def _predict_first(p: Any, before: Any, z: int) -> Any:
+def _predict_first(p: WavePredictor, before: NumpyArray, z: int) -> Any:
     """Return the double-resolution prediction at t = 0: first sample of the previous band."""
     known = z > 0 and p.prediction_bands > 0
     return 2 * (before[z - 1] if known else p.middle)
 
 
 @jit
-def begin(p: Any, s: Any, z: int) -> None:
+def begin_band(p: WavePredictor, s: State, z: int) -> None:
     """Initialise lane z and decode its first sample (t = 0) from s.delta, at step z."""
     zero = fit(0, s.delta)
     now, before = ring_row(s, z), ring_row(s, z - 1)
@@ -142,7 +146,7 @@ def begin(p: Any, s: Any, z: int) -> None:
 
 
 @jit_inline
-def active(p: Any, step: int, low: int, high: int) -> tuple[int, int]:
+def active(p: WavePredictor, step: int, low: int, high: int) -> tuple[int, int]:
     """Return the lanes [lo, hi) of a strip at t >= 1, in whole vectors; none if hi <= lo."""
     lo = max(low, step - p.samples + 1) & -LANES
     hi = (min(p.bands, step) + LANES - 1) & -LANES
@@ -151,16 +155,23 @@ def active(p: Any, step: int, low: int, high: int) -> tuple[int, int]:
 
 @jit_part
 def _reconstruct_strip(
-    p: Any, s: Any, held: Any, most: int, first: int, last: int, low: int, high: int
+    p: WavePredictor,
+    s: State,
+    residuals: UInt32s,
+    most: int,
+    first: int,
+    last: int,
+    low: int,
+    high: int,
 ) -> int:
     for step in range(first, last):
         for z in range(max(low, step - p.samples + 1), min(p.bands, step + 1, high)):
-            s.delta[z] = fit(min(np.int64(held[z * RUN + step - first]), most), s.delta)
+            s.delta[z] = fit(min(np.int64(residuals[z * RUN + step - first]), most), s.delta)
         lo, hi = active(p, step, low, high)
         if lo < hi:
             advance(p, s, step, lo, hi)
         if low <= step < min(high, p.bands):
-            begin(p, s, step)
+            begin_band(p, s, step)
         ended = step - p.samples + 1
         if low <= ended < high and s.bad[ended] != 0:
             return IMPOSSIBLE_RESIDUAL
@@ -168,9 +179,16 @@ def _reconstruct_strip(
 
 
 @jit
-def _reconstruct(p: Any, state: Any, held: Any, most: int, part: Any, place: Any) -> int:
+def _reconstruct(
+    p: WavePredictor,
+    state: State,
+    residuals: RunResiduals,
+    most: int,
+    part: Segment,
+    place: SampleTarget,
+) -> int:
     s, strip = pointers(state), strip_of(state)
-    fetched = pointers(held).residuals
+    fetched = pointers(residuals).residuals
     for first in range(part.first, part.last, RUN):
         last = min(first + RUN, part.last)
         for low in range(0, s.lanes, strip):
@@ -179,11 +197,11 @@ def _reconstruct(p: Any, state: Any, held: Any, most: int, part: Any, place: Any
             status = _reconstruct_strip(p, s, fetched, most, first, last, low, high)
             if status != 0:
                 return status
-            write_windows(p, s, place, first, last, low, high)
+            write_samples(p, s, place, first, last, low, high)
     return 0
 
 
-class Held(NamedTuple):
+class RunResiduals(NamedTuple):
     """Residuals of a run of steps, band by band."""
 
     residuals: npt.NDArray[np.uint32]  # (lanes * RUN,)
@@ -202,9 +220,9 @@ def reconstruct(place: SampleTarget, plan: Plan) -> None:
         A residual is impossible: no sample of the image's range has it.
     """
     predictor, state = make_predictor(plan), make_state(plan)
-    held = Held(np.zeros(state.lanes * RUN, np.uint32))
+    residuals = RunResiduals(np.zeros(state.lanes * RUN, np.uint32))
     most = 1 << plan.image.bit_depth
     for part in segments(plan.image):
         tables = at_segment(state, plan, part)
-        if _reconstruct(predictor, tables, held, most, part, place):
+        if _reconstruct(predictor, tables, residuals, most, part, place):
             raise CorruptChunk(OUT_OF_RANGE)

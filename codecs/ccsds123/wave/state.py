@@ -13,6 +13,8 @@ from gangsaw.codecs.ccsds123.memory import SEGMENT
 from gangsaw.codecs.ccsds123.params import Image
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.wave import wavefront
+from gangsaw.codecs.ccsds123.wave.wavefront import WavePredictor
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.codecs.core.numba.bits import ahead
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
@@ -23,24 +25,8 @@ RUN = 64  # steps of a strip of bands per run, and samples per window
 STRIP = 128  # bands at most in a strip: the working set of its step fits the first-level cache
 CACHED_PIXELS = 1 << 16  # tables of 16 bytes per pixel; larger images take long anyway
 
-Array = npt.NDArray[Any]
+Array = NumpyArray
 T = TypeVar("T")
-
-
-class WavePredictor(NamedTuple):
-    """Constants of the predictor, with their symbols in CCSDS 123.0-B-2, 4.2 to 4.7."""
-
-    bands: int  # NZ
-    columns: int  # NX
-    samples: int  # NX NY, of one band
-    prediction_bands: int  # P
-    full: bool
-    local_sum: int  # code 0..3
-    lowest: int
-    middle: int
-    highest: int
-    resolution: int  # Omega
-    wrap: int  # width of the arithmetic less R
 
 
 class State(NamedTuple):
@@ -193,16 +179,16 @@ def round_up(n: int, unit: int) -> int:
     return -(-n // unit) * unit
 
 
-def _border(image: Image, t: Array) -> Array:
+def _border(image: Image, t: Int64s) -> Int64s:
     x = t % image.n_columns
-    kind: Array = wavefront.FIRST_COLUMN * (x == 0) | wavefront.LAST_COLUMN * (
+    kind: Int64s = wavefront.FIRST_COLUMN * (x == 0) | wavefront.LAST_COLUMN * (
         x == image.n_columns - 1
     )
     kind |= wavefront.FIRST_ROW * (t < image.n_columns)
     return kind
 
 
-def _shifts(plan: Plan, t: Array) -> tuple[Array, Array]:
+def _shifts(plan: Plan, t: Int64s) -> tuple[Int64s, Int64s]:
     """Return left and right shifts of the weight update (CCSDS 123.0-B-2, 4.10)."""
     p = plan.predictor
     steps = p.exponent_min + ((t - plan.image.n_columns) >> p.interval)
@@ -226,13 +212,13 @@ def difference_rows(prediction_bands: int) -> int:
 
 
 @jit_inline_part
-def strip_of(s: Any) -> Any:
+def strip_of(s: State) -> Any:
     """Return the lanes of a strip: an equal part of all lanes, at most STRIP."""
     vectors, parts = s.lanes // LANES, -(-s.lanes // STRIP)
     return -(-vectors // parts) * LANES
 
 
 @jit_inline_part
-def ring_row(s: Any, step: int) -> Any:
+def ring_row(s: State, step: int) -> Any:
     """Return the row of a step in the ring; step may be as low as -rows."""
     return ahead(s.ring, (step + s.rows) % s.rows * s.width)

@@ -15,16 +15,33 @@ Section numbers are those of CCSDS 123.0-B-2.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.bits import fit, shift_left, shift_right
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_restrict, jit_restrict_part
 
 FIRST_COLUMN, LAST_COLUMN, FIRST_ROW = 1, 2, 4  # flags in `border`, which has one entry per t
 GROUP = 3  # terms of the inner product per pass: the three directional ones, or three bands
 
-Row = Any  # pointer to the first lane of a row
+Row: TypeAlias = NumpyArray  # pointer to the first lane of a row
 Rows = tuple[Row, ...]  # three rows
+
+
+class WavePredictor(NamedTuple):
+    """Constants of the predictor, with their symbols in CCSDS 123.0-B-2, 4.2 to 4.7."""
+
+    bands: int  # NZ
+    columns: int  # NX
+    samples: int  # NX NY, of one band
+    prediction_bands: int  # P
+    full: bool
+    local_sum: int  # code 0..3
+    lowest: int
+    middle: int
+    highest: int
+    resolution: int  # Omega
+    wrap: int  # width of the arithmetic less R
 
 
 class WeightUpdate(NamedTuple):
@@ -141,7 +158,7 @@ def add_terms(
 
 
 @jit_restrict
-def predict(double: Row, product: Row, p: Any, lo: int, hi: int) -> None:
+def predict(double: Row, product: Row, p: WavePredictor, lo: int, hi: int) -> None:
     """Compute the double-resolution predicted samples; p : a `WavePredictor`."""
     drop, scale = fit(p.wrap, product), fit(p.resolution + 1, product)
     least, most = fit(2 * p.lowest, product), fit(2 * p.highest + 1, product)
@@ -152,7 +169,7 @@ def predict(double: Row, product: Row, p: Any, lo: int, hi: int) -> None:
 
 
 @jit_inline
-def unmap_residual(delta: Any, twice: Any, least: Any, most: Any, like: Row) -> Any:
+def unmap_residual(delta: int, twice: int, least: int, most: int, like: Row) -> Any:
     """Return the sample of a mapped residual (4.11); twice : its double-resolution prediction."""
     one = fit(1, like)
     guess = shift_right(twice, one)
@@ -167,7 +184,7 @@ def unmap_residual(delta: Any, twice: Any, least: Any, most: Any, like: Row) -> 
 
 @jit_restrict_part
 def unmap(
-    sample: Row, sign: Row, bad: Row, double: Row, delta: Row, p: Any, lo: int, hi: int
+    sample: Row, sign: Row, bad: Row, double: Row, delta: Row, p: WavePredictor, lo: int, hi: int
 ) -> None:
     """Invert the mapping (CCSDS 123.0-B-2, 4.11): set samples and error signs, mark bad lanes."""
     least, most = fit(p.lowest, sample), fit(p.highest, sample)

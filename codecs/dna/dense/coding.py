@@ -32,7 +32,7 @@ class DenseLanes(NamedTuple):
     bits: LaneBits
 
 
-def encode(bases: Bases, shape: Shape | None = None) -> DenseLanes:
+def encode_bases(bases: Bases, shape: Shape | None = None) -> DenseLanes:
     """Return the lanes of a block of bases, (n,) uint8 codes 0 to 3; none without bases."""
     if not bases.size:
         return DenseLanes(np.empty(0, np.uint8), np.zeros(1, np.int64))
@@ -49,7 +49,7 @@ def encode(bases: Bases, shape: Shape | None = None) -> DenseLanes:
     return DenseLanes(body.astype("<u2", copy=False).view(np.uint8), WORD * (ends - begins))
 
 
-def decode(body: NumpyArray, bits: LaneBits, n: int, shape: Shape | None = None) -> Bases:
+def decode_bases(body: NumpyArray, bits: LaneBits, n: int, shape: Shape | None = None) -> Bases:
     """Return the n bases of a block, (n,) uint8 codes.
 
     Parameters
@@ -78,7 +78,8 @@ def decode(body: NumpyArray, bits: LaneBits, n: int, shape: Shape | None = None)
 
 
 def lane_ends(body: NumpyArray, bits: LaneBits, n: int, shape: Shape) -> LaneBits:
-    """Return the end of each lane, (lanes,) int64 in words; raise CorruptChunk as `decode`."""
+    """Return the end of each lane, (lanes,) int64 in words; raise CorruptChunk as
+    `decode_bases` does."""
     if not n:
         if body.size or bits.any():
             raise CorruptChunk("it has lanes and no bases")

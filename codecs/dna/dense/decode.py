@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_restrict
-from gangsaw.codecs.dna.dense.rans import are_whole, begin_states, take_bases
+from gangsaw.codecs.dna.dense.model.shape import Shape
+from gangsaw.codecs.dna.dense.model.state import DenseState, Matches, ModelTables
+from gangsaw.codecs.dna.dense.rans import are_whole, begin_states, pull_bases
 from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn, predict
 
 
 @jit_restrict
-def put_bases(base: Any, stride: int, now: int, codes: Any, n: int) -> None:
+def store_bases(base: Bytes, stride: int, now: int, codes: Bytes, n: int) -> None:
     """Store the decoded bases of n lanes at their positions."""
     for lane in range(n):
         codes[lane * stride + now] = base[lane]
@@ -18,7 +19,13 @@ def put_bases(base: Any, stride: int, now: int, codes: Any, n: int) -> None:
 
 @jit_norefs
 def decode_block(
-    words: Any, lanes_of: Any, shape: Any, tables: Any, lanes: Any, matches: Any, codes: Any
+    words: UInt16s,
+    lanes_of: tuple[UInt32s, Int64s, Int64s],
+    shape: Shape,
+    tables: ModelTables,
+    lanes: DenseState,
+    matches: Matches,
+    codes: Bytes,
 ) -> bool:
     """Fill the bases of a block; return True if its lanes end as an encoder ends them.
 
@@ -35,7 +42,7 @@ def decode_block(
     for now in range(shape.steps):
         n = lanes_at(shape, now)
         predict(codes, shape, tables, lanes, matches, now, n)
-        take_bases(lanes, words, state, at, ends, n)
-        put_bases(lanes.base, shape.stride, now, codes, n)
+        pull_bases(lanes, words, state, at, ends, n)
+        store_bases(lanes.base, shape.stride, now, codes, n)
         learn(shape, tables, lanes, matches, now, n)
     return are_whole(state, at, ends, shape.lanes)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from gangsaw.codecs.core.arrays import Bytes, UInt32s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_restrict_part
+from gangsaw.codecs.dna.dense.model.shape import Shape
+from gangsaw.codecs.dna.dense.model.state import DenseState, Matches, ModelTables
 from gangsaw.codecs.dna.dense.rans import note_bases
 from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn, predict
 
 
 @jit_restrict_part
-def give_bases(codes: Any, stride: int, now: int, base: Any, n: int) -> None:
+def give_bases(codes: Bytes, stride: int, now: int, base: Bytes, n: int) -> None:
     """Fill the next bases of n lanes."""
     for lane in range(n):
         base[lane] = codes[lane * stride + now]
 
 
 @jit_norefs
-def model_block(codes: Any, shape: Any, tables: Any, lanes: Any, matches: Any, slots: Any) -> None:
+def model_block(
+    codes: Bytes,
+    shape: Shape,
+    tables: ModelTables,
+    lanes: DenseState,
+    matches: Matches,
+    slots: UInt32s,
+) -> None:
     """Model all bases of a block, and record their slots for the entropy coder.
 
     codes : (lanes * stride,) uint8, 0 to 3; slots : as long, uint32, see `note_bases`

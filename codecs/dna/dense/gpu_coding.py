@@ -13,7 +13,7 @@ from gangsaw.codecs.core.cuda.launch import launch, load
 from gangsaw.codecs.dna.dense.coding import LaneBits
 from gangsaw.codecs.dna.dense.model import counts, logs
 from gangsaw.codecs.dna.dense.model.shape import WORD, Shape, most_words
-from gangsaw.codecs.dna.gpu_parts import DevicePart, gathered
+from gangsaw.codecs.dna.gpu_parts import DevicePart, gather_parts
 
 WARP = 32
 WORD_BYTES = WORD // 8
@@ -70,7 +70,7 @@ def encode_blocks(
     work = [_DeviceBlock(*one) for one in zip(shapes, codes, strict=True)]
     _launch("encode.cu", "model_block", shapes, [block.row() for block in work])
     lanes = [block.lanes() for block in work]
-    memory = gathered([part for parts in lanes for part in parts])
+    memory = gather_parts([part for parts in lanes for part in parts])
     found, at = [], memory.data.ptr
     for parts in lanes:
         sizes = np.array([part.size for part in parts], np.int64)

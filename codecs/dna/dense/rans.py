@@ -6,20 +6,22 @@ and four of them are compared.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part, jit_restrict_part
-from gangsaw.codecs.dna.dense.model.shape import STATE_WORDS, WORD
+from gangsaw.codecs.dna.dense.model.shape import STATE_WORDS, WORD, Shape
+from gangsaw.codecs.dna.dense.model.state import DenseState
 from gangsaw.codecs.dna.dense.step import lanes_at
 
 HALF = (1 << WORD) - 1
 
 
 @jit_restrict_part
-def note_bases(frequency: Any, base: Any, slots: Any, stride: int, now: int, n: int) -> None:
+def note_bases(
+    frequency: Int32s, base: Bytes, slots: UInt32s, stride: int, now: int, n: int
+) -> None:
     """Record the first slot and the frequency of the base in each lane.
 
     slots : (lanes * stride,) uint32, the first slot in the high half, the frequency in the low one
@@ -32,7 +34,9 @@ def note_bases(frequency: Any, base: Any, slots: Any, stride: int, now: int, n: 
 
 
 @jit_norefs
-def encode_lanes(slots: Any, shape: Any, state: Any, words: Any, begins: Any) -> None:
+def encode_lanes(
+    slots: UInt32s, shape: Shape, state: UInt32s, words: UInt16s, begins: Int64s
+) -> None:
     """Write all lanes, last step first; each ends at the end of its part of `words`.
 
     Parameters
@@ -64,7 +68,7 @@ def encode_lanes(slots: Any, shape: Any, state: Any, words: Any, begins: Any) ->
 
 
 @jit_norefs_part
-def begin_states(words: Any, state: Any, at: Any, n: int) -> None:
+def begin_states(words: UInt16s, state: UInt32s, at: Int64s, n: int) -> None:
     """Read the state of each lane, high half first, and advance past it."""
     for lane in range(n):
         high, low = np.uint32(words[at[lane]]), np.uint32(words[at[lane] + 1])
@@ -73,7 +77,7 @@ def begin_states(words: Any, state: Any, at: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def choose_bases(frequency: Any, state: Any, base: Any, n: int) -> None:
+def choose_bases(frequency: Int32s, state: UInt32s, base: Bytes, n: int) -> None:
     """Fill the next base of n lanes and remove it from their states, which may then be too low."""
     zero, one = np.uint32(0), np.uint32(1)
     for lane in range(n):
@@ -93,7 +97,7 @@ def choose_bases(frequency: Any, state: Any, base: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def fill_states(words: Any, state: Any, at: Any, ends: Any, n: int) -> None:
+def fill_states(words: UInt16s, state: UInt32s, at: Int64s, ends: Int64s, n: int) -> None:
     """Append a word to each state that is too low; a lane at its end reads its last word again."""
     for lane in range(n):
         x, place = state[lane], at[lane]
@@ -105,14 +109,16 @@ def fill_states(words: Any, state: Any, at: Any, ends: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def take_bases(lanes: Any, words: Any, state: Any, at: Any, ends: Any, n: int) -> None:
+def pull_bases(
+    lanes: DenseState, words: UInt16s, state: UInt32s, at: Int64s, ends: Int64s, n: int
+) -> None:
     """Decode the next base of n lanes."""
     choose_bases(lanes.frequency, state, lanes.base, n)
     fill_states(words, state, at, ends, n)
 
 
 @jit_norefs_part
-def are_whole(state: Any, at: Any, ends: Any, n: int) -> bool:
+def are_whole(state: UInt32s, at: Int64s, ends: Int64s, n: int) -> bool:
     """Return True if all lanes ended in the encoder's initial state, after their last word."""
     whole = True
     for lane in range(n):

@@ -75,7 +75,7 @@ struct Match {
 
 // A lane: what state.py has of each.
 struct Lane {
-    unsigned last, turned, before, key, turned_key, direct, hashed, entry, turned_entry;
+    unsigned last, complement, before, key, complement_key, direct, hashed, entry, complement_entry;
     Row row3, row6;
     int x[4 * MODELS], place[2 * MODELS], frequency[4];
     Match match;
@@ -99,17 +99,17 @@ __device__ __forceinline__ void new_tables(Tables& tables) {
         tables.weights[i] = i < SECOND ? FIRST_WEIGHT : 0;
 }
 
-__device__ __forceinline__ void find_places(Lane& lane) {
+__device__ __forceinline__ void find_indices(Lane& lane) {
     lane.key = lane.last * HASH;
-    lane.turned_key = lane.turned * HASH;
+    lane.complement_key = lane.complement * HASH;
 }
 
 __device__ __forceinline__ Lane new_lane() {
     Lane lane = {};
-    lane.turned = ~0u;
+    lane.complement = ~0u;
     lane.match.at = NOWHERE;
     lane.place[ROWS6] = CLASSES * ROWS6;
-    find_places(lane);
+    find_indices(lane);
     return lane;
 }
 
@@ -121,11 +121,11 @@ __device__ __forceinline__ unsigned low_bits(unsigned word, Place bits) {
     return word & ((1u << int(bits)) - 1);
 }
 
-// Put a base behind those of a lane, and its complement before the turned ones.
-__device__ __forceinline__ void turn_to(Lane& lane, unsigned base) {
+// Append a base to a lane, and prepend its complement to the reverse complement.
+__device__ __forceinline__ void append_base(Lane& lane, unsigned base) {
     lane.before = lane.last >> 30;
     lane.last = lane.last << 2 | base;
-    lane.turned = lane.turned >> 2 | (3 - base) << 30;
+    lane.complement = lane.complement >> 2 | (3 - base) << 30;
 }
 
 // Whether no higher lane of the warp stores at the same index.
@@ -163,7 +163,7 @@ __device__ __forceinline__ void fetch_next(const Block& block, const Lane& lane)
     prefetch(block.hashed + high_bits(lane.key, shape.slot_bits));
     prefetch(block.direct + low_bits(lane.last, 2 * shape.order));
     prefetch(block.entries + high_bits(lane.key, shape.entry_bits));
-    prefetch(block.entries + high_bits(lane.turned_key, shape.entry_bits));
+    prefetch(block.entries + high_bits(lane.complement_key, shape.entry_bits));
 }
 
 // The complement of the base that stands so many before the last one.
@@ -197,19 +197,19 @@ __device__ __forceinline__ void learn(const Block& block, Tables& tables, Lane& 
         learn_weights(shape, tables, lane, base, now);
         learn_rows(tables, lane, base);
         learn_matches(tables, lane, base);
-        turn_to(lane, base);
-        find_places(lane);
+        append_base(lane, base);
+        find_indices(lane);
         fetch_next(block, lane);
     }
     store_each(block, own);
     keep_weights(tables);
     const bool turns = is_there && now >= BACK;
-    own = learned_turned(block, tables, lane, turns);
+    own = learned_complement(block, tables, lane, turns);
     own.to_entry = is_there && now + 1 >= BACK;
     if (own.to_entry && !shape.enters_first) load_entries(block, lane);
     own.entry = high_bits(lane.key, shape.entry_bits);
     own.new_entry = entry_of(shape, lane, now + 1);
     __syncthreads();  // all have read what they learn from
-    if (turns) learn_turned_rows(tables, lane);
+    if (turns) learn_complement_rows(tables, lane);
     store_each(block, own);
 }

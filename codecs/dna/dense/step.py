@@ -5,54 +5,60 @@ The order is part of the format: SPEC.md, Dense, "A step".
 
 from __future__ import annotations
 
-from typing import Any
-
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.jit import jit_calls_part, jit_norefs_part
 from gangsaw.codecs.dna.dense.model.contexts import (
     BACK,
+    append_base,
+    fetch_complement,
     fetch_next,
-    fetch_turned,
-    find_places,
-    turn_to,
+    find_indices,
 )
 from gangsaw.codecs.dna.dense.model.counts import (
+    learn_complement_direct,
+    learn_complement_hashed,
     learn_counts,
-    learn_turned_direct,
-    learn_turned_hashed,
     predict_counts,
 )
 from gangsaw.codecs.dna.dense.model.match import (
-    enter_places,
+    enter_positions,
     find_matches,
     learn_matches,
     predict_matches,
 )
 from gangsaw.codecs.dna.dense.model.mixing import find_slopes, learn_weights, mix_models
 from gangsaw.codecs.dna.dense.model.rows import (
+    learn_complement_row3,
+    learn_complement_row6,
     learn_rows,
-    learn_turned_row3,
-    learn_turned_row6,
     predict_rows,
 )
-from gangsaw.codecs.dna.dense.model.state import CLASSES, ROWS6
+from gangsaw.codecs.dna.dense.model.shape import Shape
+from gangsaw.codecs.dna.dense.model.state import CLASSES, ROWS6, DenseState, Matches, ModelTables
 
 
 @jit_norefs_part
-def begin_lanes(shape: Any, lanes: Any) -> None:
+def begin_lanes(shape: Shape, lanes: DenseState) -> None:
     """Fill the values read by the first step."""
     lanes.place[ROWS6, :] = CLASSES * ROWS6
-    find_places(shape, lanes, shape.lanes)
+    find_indices(shape, lanes, shape.lanes)
 
 
 @jit_norefs_part
-def lanes_at(shape: Any, now: int) -> int:
+def lanes_at(shape: Shape, now: int) -> int:
     """Return the number of lanes with a base at a step: the last lane may be shorter."""
     return int(shape.lanes - ((shape.lanes - 1) * shape.steps + now >= shape.n))
 
 
 @jit_calls_part
 def predict(
-    codes: Any, shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int
+    codes: Bytes,
+    shape: Shape,
+    tables: ModelTables,
+    lanes: DenseState,
+    matches: Matches,
+    now: int,
+    n: int,
 ) -> None:
     """Fill the frequencies of the next base of n lanes."""
     predict_counts(shape, tables, lanes, n)
@@ -64,30 +70,32 @@ def predict(
 
 
 @jit_calls_part
-def learn(shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int) -> None:
+def learn(
+    shape: Shape, tables: ModelTables, lanes: DenseState, matches: Matches, now: int, n: int
+) -> None:
     """Learn the coded bases of n lanes; prefetches of table entries are interleaved."""
     learn_counts(shape, tables, lanes, n)
-    turn_to(lanes.last, lanes.turned, lanes.before, lanes.base, n)
-    find_places(shape, lanes, n)
-    fetch_turned(tables, lanes, 0, n)
+    append_base(lanes.last, lanes.complement, lanes.before, lanes.base, n)
+    find_indices(shape, lanes, n)
+    fetch_complement(tables, lanes, 0, n)
     find_slopes(shape, lanes, now, n)
-    fetch_turned(tables, lanes, 1, n)
+    fetch_complement(tables, lanes, 1, n)
     learn_weights(tables, lanes, n)
-    fetch_turned(tables, lanes, 2, n)
+    fetch_complement(tables, lanes, 2, n)
     learn_rows(tables, lanes, n)
-    fetch_turned(tables, lanes, 3, n)
+    fetch_complement(tables, lanes, 3, n)
     learn_matches(tables, lanes, matches, n)
     fetch_next(tables, lanes, 0, n)
     if now >= BACK:
-        learn_turned_row3(tables, lanes, n)
+        learn_complement_row3(tables, lanes, n)
     fetch_next(tables, lanes, 1, n)
     if now >= BACK:
-        learn_turned_row6(tables, lanes, n)
+        learn_complement_row6(tables, lanes, n)
     fetch_next(tables, lanes, 2, n)
     if now >= BACK:
-        learn_turned_direct(shape, tables, lanes, n)
+        learn_complement_direct(shape, tables, lanes, n)
     fetch_next(tables, lanes, 3, n)
     if now >= BACK:
-        learn_turned_hashed(shape, tables, lanes, n)
+        learn_complement_hashed(shape, tables, lanes, n)
     if now + 1 >= BACK:
-        enter_places(shape, tables, lanes, now + 1, n)
+        enter_positions(shape, tables, lanes, now + 1, n)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.kernels import code_of
@@ -26,7 +24,7 @@ NOT_SUCH = "its exceptions are not such"
 
 
 @jit
-def take_bases(text: Any, exceptions: Any, codes: Any) -> None:
+def take_bases(text: Bytes, exceptions: Bytes, codes: Bytes) -> None:
     """Fill the codes of the bases of a text, (n,) uint8, between its runs of exceptions."""
     at, place, used = 0, 0, 0
     while used < codes.size:
@@ -42,7 +40,7 @@ def take_bases(text: Any, exceptions: Any, codes: Any) -> None:
 
 
 @jit
-def put_bases(codes: Any, exceptions: Any, letters: Any, text: Any) -> None:
+def put_bases(codes: Bytes, exceptions: Bytes, alphabet: Bytes, text: Bytes) -> None:
     """Undo `take_bases`; text at exceptions, which were counted before, is not changed."""
     at, place, used = 0, 0, 0
     while used < codes.size:
@@ -52,12 +50,12 @@ def put_bases(codes: Any, exceptions: Any, letters: Any, text: Any) -> None:
             length, at = get_number(exceptions, at)
             length, at = length + 1, at + LETTER
         for i in range(gap):
-            text[place + i] = letters[codes[used + i]]
+            text[place + i] = alphabet[codes[used + i]]
         place += gap + length
         used += gap
 
 
-def count_bases(n: int, exceptions: NumpyArray) -> int:
+def count_bases(n: int, exceptions: Bytes) -> int:
     """Return the number of bases among n letters; raise CorruptChunk for too many exceptions.
 
     It uses NumPy only: a GPU decoder needs the count first, and nothing is compiled for it.
@@ -86,14 +84,14 @@ def runs_in(exceptions: npt.NDArray[np.uint8]) -> tuple[Ints, Ints]:
     return numbers_at(exceptions, first, second), numbers_at(exceptions, second, third) + 1
 
 
-def bases_of(text: NumpyArray, marks: Marks) -> npt.NDArray[np.uint8]:
+def bases_of(text: Bytes, marks: Marks) -> npt.NDArray[np.uint8]:
     """Return the codes of the bases of a text, (n,) uint8."""
     codes = np.empty(count_bases(text.size, marks.exceptions), np.uint8)
     take_bases(text, marks.exceptions, codes)
     return codes
 
 
-def join_bases(codes: NumpyArray, marks: Marks, text: NumpyArray) -> None:
+def join_bases(codes: Bytes, marks: Marks, text: Bytes) -> None:
     """Fill a text, (n,) uint8, from its bases; raise CorruptChunk for invalid marks."""
     put_bases(codes, marks.exceptions, LETTER_OF_CODE, text)
     put_marks(marks, text)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.codecs.dna.letters import marks, pack
@@ -16,7 +16,7 @@ from gangsaw.codecs.dna.letters.pack import PIECE
 FEW = 1 << 4  # marks of most texts take less than one byte per this many letters
 
 
-class Letters(NamedTuple):
+class PackedText(NamedTuple):
     """A text as packed bases and marks.
 
     Attributes
@@ -25,26 +25,26 @@ class Letters(NamedTuple):
     marks : runs of letters other than upper case bases
     """
 
-    packed: NumpyArray
+    packed: Bytes
     marks: Marks
 
 
-def split(text: NumpyArray, room: NumpyArray) -> Letters | None:
+def split_text(text: Bytes, buffer: Bytes) -> PackedText | None:
     """Return packed bases and marks of a text; None if both take more bytes than the text.
 
-    text : (n,) uint8, contiguous; room : (ceil(n / 4),) uint8 or more, filled with packed bases
+    text : (n,) uint8, contiguous; buffer : (ceil(n / 4),) uint8 or more, filled with packed bases
     """
-    packed = room[: packed_size(text.size)]
+    packed = buffer[: packed_size(text.size)]
     for most in (text.size // FEW, text.size - packed.size):
         out = Marks(*(np.empty(most + SLACK, np.uint8) for _ in range(2)))
         n_odd, n_low = pack_text(text, packed, out)
         if n_odd != NOTHING:
-            return Letters(packed, Marks(out.exceptions[:n_odd], out.cases[:n_low]))
+            return PackedText(packed, Marks(out.exceptions[:n_odd], out.cases[:n_low]))
     return None
 
 
 @jit_norefs
-def pack_text(text: NumpyArray, packed: NumpyArray, out: Marks) -> tuple[int, int]:
+def pack_text(text: Bytes, packed: Bytes, out: Marks) -> tuple[int, int]:
     """Pack letters piece by piece, and mark those that are not upper case bases.
 
     text : (n,) uint8; packed : (ceil(n / 4),) uint8; out : Marks. Returns bytes of exceptions and
@@ -57,10 +57,10 @@ def pack_text(text: NumpyArray, packed: NumpyArray, out: Marks) -> tuple[int, in
             found = marks.mark_piece(text, begin, end, packed, found, out)
             if not marks.has_space(found, out):
                 return NOTHING, NOTHING
-    return marks.closed(found.odd, out).used, marks.closed_case(found.low, out).used
+    return marks.close_run(found.odd, out).used, marks.close_case(found.low, out).used
 
 
-def join(letters: Letters, out: NumpyArray) -> None:
+def join_text(packed_text: PackedText, out: Bytes) -> None:
     """Fill a text, (n,) uint8; raise CorruptChunk for invalid marks."""
-    pack.unpack_text(letters.packed, out)
-    marks.put_marks(letters.marks, out)
+    pack.unpack_text(packed_text.packed, out)
+    marks.put_marks(packed_text.marks, out)

@@ -38,7 +38,7 @@ class EncodedText(NamedTuple):
     rows: tuple[int, int] = (1, 1)
 
 
-def join(blocks: Sequence[EncodedText], broken: DeviceArray) -> tuple[DeviceArray, object]:
+def join_text(blocks: Sequence[EncodedText], broken: DeviceArray) -> tuple[DeviceArray, object]:
     """Fill texts; return (n,) uint32, not 0 for blocks with invalid marks, and a memory owner.
 
     Keep the second result until the device is done.
@@ -48,14 +48,14 @@ def join(blocks: Sequence[EncodedText], broken: DeviceArray) -> tuple[DeviceArra
     cp, streams, rows = cupy(), _Streams(), []
     for block in blocks:
         n = block.out.shape[0]
-        odd = streams.add(block.exceptions, n, has_letters=True)
-        low = streams.add(block.cases, n, has_letters=False)
+        odd = streams.add(block.exceptions, n, has_values=True)
+        low = streams.add(block.cases, n, has_values=False)
         rows.append((block.out.data.ptr, n, block.packed, block.form, odd, low, *block.rows))
     table, counts, memory = streams.read()
     pieces = max(1, -(-max(block.out.shape[0] for block in blocks) // PIECE))
     wrong: DeviceArray = cp.zeros(len(blocks), np.uint32)
     arguments = cp.asarray(np.array(rows, np.int64)), np.int32(pieces), table, counts, broken, wrong
-    _launch("join", len(blocks) * pieces, *arguments)
+    _launch("join_text", len(blocks) * pieces, *arguments)
     return wrong, memory
 
 
@@ -65,11 +65,11 @@ class _Streams:
     def __init__(self) -> None:
         self._rows: list[tuple[int, int, int, int]] = []
 
-    def add(self, part: DevicePart, n: int, *, has_letters: bool) -> int:
+    def add(self, part: DevicePart, n: int, *, has_values: bool) -> int:
         """Add marks of a block of n letters; return their index, NONE for empty marks."""
         if not part.size:
             return NONE
-        self._rows.append((part.address, part.size, n, has_letters))
+        self._rows.append((part.address, part.size, n, has_values))
         return len(self._rows) - 1
 
     def read(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:

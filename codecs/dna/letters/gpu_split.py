@@ -12,7 +12,7 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
 from gangsaw.codecs.dna.gpu_parts import NOTHING, DevicePart
-from gangsaw.codecs.dna.letters.numbers import least_bytes, most_bytes
+from gangsaw.codecs.dna.letters.numbers import least_bytes, most_mark_bytes
 
 THREADS, PIECE, EDGES = 256, 4096, 4  # as in split.cu
 EXCEPTIONS, CASES = 0, 2  # indices of their start edges
@@ -64,7 +64,7 @@ class DeviceMarks(NamedTuple):
     memory: object
 
 
-def split(texts: Texts, least: Sequence[int]) -> DeviceMarks:
+def split_text(texts: Texts, least: Sequence[int]) -> DeviceMarks:
     """Pack bases into their buffers; return the marks.
 
     least : least stored bytes of each block besides marks
@@ -122,7 +122,7 @@ def _written(
     firsts = (np.cumsum(totals) - totals.reshape(-1)).reshape(EDGES, n)
     begins = edges.data.ptr + edges.dtype.itemsize * firsts
     counts = totals[[EXCEPTIONS, CASES]]
-    most = most_bytes(counts, texts.sizes) * (counts > 0)
+    most = most_mark_bytes(counts, texts.sizes) * (counts > 0)
     memory = cp.empty(max(1, int(most.sum())), np.uint8)
     letters = np.array([text.data.ptr for text in texts.letters])
     outs = memory.data.ptr + (np.cumsum(most) - most.reshape(-1)).reshape(most.shape)

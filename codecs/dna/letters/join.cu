@@ -221,8 +221,8 @@ __device__ __forceinline__ void unpack_text(const Block& block, Place at) {
 // broken : (n_blocks,), not 0 where packed bases are not there
 // wrong : (n_blocks,), 0 before, not 0 where marks are none of an encoder
 extern "C" __global__ void __launch_bounds__(THREADS)
-    join(const Block* blocks, int pieces, const Stream* streams, const int* counts,
-         const unsigned* broken, unsigned* wrong) {
+    join_text(const Block* blocks, int pieces, const Stream* streams, const int* counts,
+              const unsigned* broken, unsigned* wrong) {
     const int number = int(blockIdx.x) / pieces;
     const Block block = blocks[number];
     const Place begin = Place(int(blockIdx.x) % pieces) * PIECE;

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.kernels import is_base
 from gangsaw.codecs.core.numba.bits import trailing_zeros
@@ -19,7 +19,7 @@ from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, select, st
 from gangsaw.codecs.core.numba.vectors.logic import both
 from gangsaw.codecs.core.numba.vectors.octets import OCTETS, OF_OCTETS, first_lanes
 from gangsaw.codecs.dna.letters.numbers import WRONG, get_number, put_number
-from gangsaw.codecs.dna.letters.pack import expected
+from gangsaw.codecs.dna.letters.pack import expected_bases
 
 MOST_RECORD = 11  # bytes of two numbers and a letter
 SLACK = MOST_RECORD * OCTETS  # bytes that a vector of letters may add
@@ -36,8 +36,8 @@ class Marks(NamedTuple):
     exceptions, cases : (n,) uint8 each
     """
 
-    exceptions: NumpyArray
-    cases: NumpyArray
+    exceptions: Bytes
+    cases: Bytes
 
 
 class OddRun(NamedTuple):
@@ -85,20 +85,20 @@ NONE_FOUND = FoundMarks(OddRun(NOTHING, 0, 0, 0, 0), Turns(0, 0, 0, 0))
 
 
 @jit_norefs_inline
-def turned(low: Turns, at: int, out: Any) -> Turns:
+def toggle_case(low: Turns, at: int, out: Marks) -> Turns:
     """Toggle lower case at a position, and write the length of what ended there."""
     used = put_number(out.cases, low.used, at - low.last - low.is_low)
     return Turns(1 - low.is_low, at, low.end, used)
 
 
 @jit_norefs_inline
-def closed_case(low: Turns, out: Any) -> Turns:
+def close_case(low: Turns, out: Marks) -> Turns:
     """End a current run of lower case at the end of the last piece."""
-    return turned(low, low.end, out) if low.is_low else low
+    return toggle_case(low, low.end, out) if low.is_low else low
 
 
 @jit_norefs_inline
-def closed(run: OddRun, out: Any) -> OddRun:
+def close_run(run: OddRun, out: Marks) -> OddRun:
     """Write a current run of an exception."""
     if run.begin == NOTHING:
         return run
@@ -109,11 +109,11 @@ def closed(run: OddRun, out: Any) -> OddRun:
 
 
 @jit_norefs_inline
-def gone_on(run: OddRun, begin: int, end: int, value: int, out: Any) -> OddRun:
+def extend_run(run: OddRun, begin: int, end: int, value: int, out: Marks) -> OddRun:
     """Extend a run by exceptions; if they do not continue it, write it and begin another."""
     if run.begin != NOTHING and run.end == begin and run.value == value:
         return OddRun(run.begin, end, value, run.before, run.used)
-    run = closed(run, out)
+    run = close_run(run, out)
     return OddRun(begin, end, value, run.before, run.used)
 
 
@@ -124,7 +124,7 @@ def is_low(letter: int) -> bool:
 
 
 @jit_norefs_inline
-def first_run(bits: Any) -> tuple[Any, int, int]:
+def first_run(bits: int) -> tuple[Any, int, int]:
     """Return the lowest run of one bits of a nonzero word, its first bit, and its end."""
     begin = trailing_zeros(bits)
     carried = bits + (ONE << np.uint64(begin))
@@ -133,7 +133,7 @@ def first_run(bits: Any) -> tuple[Any, int, int]:
 
 
 @jit_norefs_inline
-def mark_vector(text: Any, at: int, packed: Any, found: FoundMarks, out: Any) -> FoundMarks:
+def mark_vector(text: Bytes, at: int, packed: Bytes, found: FoundMarks, out: Marks) -> FoundMarks:
     """Mark a vector of letters; see `mark_piece`."""
     odd, low = found
     letters = load(text, at, OF_OCTETS)
@@ -142,13 +142,13 @@ def mark_vector(text: Any, at: int, packed: Any, found: FoundMarks, out: Any) ->
     bits = bits_of(are_low)
     turns = (bits ^ (bits << ONE | np.uint64(low.is_low))) & ALL_LANES
     while turns != 0:
-        low = turned(low, at + trailing_zeros(turns), out)
+        low = toggle_case(low, at + trailing_zeros(turns), out)
         turns &= turns - ONE
-    bits = bits_of(upper == expected(upper)) ^ ALL_LANES
+    bits = bits_of(upper == expected_bases(upper)) ^ ALL_LANES
     while bits != 0:
         letter = upper_of(int(text[at + trailing_zeros(bits)]))
         run, begin, end = first_run(bits_of(upper == letter) & bits)
-        odd = gone_on(odd, at + begin, at + end, letter, out)
+        odd = extend_run(odd, at + begin, at + end, letter, out)
         clear_codes(packed, at + begin, at + end)
         bits ^= run
     return FoundMarks(odd, low)
@@ -161,7 +161,7 @@ def upper_of(letter: int) -> int:
 
 
 @jit_norefs_inline
-def clear_codes(packed: Any, begin: int, end: int) -> None:
+def clear_codes(packed: Bytes, begin: int, end: int) -> None:
     """Set the codes of letters [begin, end) to 0."""
     first, last = begin >> 2, end - 1 >> 2
     before, behind = 0xFF00 >> (2 * (begin & 3)) & 255, 0x3F >> (2 * (end - 1 & 3))
@@ -176,7 +176,7 @@ def clear_codes(packed: Any, begin: int, end: int) -> None:
 
 @jit_norefs_inline
 def mark_piece(
-    text: Any, begin: int, end: int, packed: Any, found: FoundMarks, out: Any
+    text: Bytes, begin: int, end: int, packed: Bytes, found: FoundMarks, out: Marks
 ) -> FoundMarks:
     """Write the runs of text[begin:end], which may extend the last ones; clear exceptions' codes.
 
@@ -184,7 +184,7 @@ def mark_piece(
     """
     odd, low = found
     if low.end != begin:  # the skipped pieces have no lower case
-        low = closed_case(low, out)
+        low = close_case(low, out)
     found, at = FoundMarks(odd, low), begin
     while at + OCTETS <= end and has_space(found, out):
         found = mark_vector(text, at, packed, found, out)
@@ -197,30 +197,30 @@ def mark_piece(
 
 @jit_norefs_inline
 def mark_rest(
-    text: Any, begin: int, end: int, packed: Any, found: FoundMarks, out: Any
+    text: Bytes, begin: int, end: int, packed: Bytes, found: FoundMarks, out: Marks
 ) -> FoundMarks:
     """Mark fewer letters than a vector has; see `mark_piece`."""
     odd, low = found
     for i in range(begin, end):
         letter = int(text[i])
         if is_low(letter) != low.is_low:
-            low = turned(low, i, out)
+            low = toggle_case(low, i, out)
         letter = upper_of(letter)
         if not is_base(letter):
-            odd = gone_on(odd, i, i + 1, letter, out)
+            odd = extend_run(odd, i, i + 1, letter, out)
             clear_codes(packed, i, i + 1)
     return FoundMarks(odd, low)
 
 
 @jit_norefs_inline
-def has_space(found: FoundMarks, out: Any) -> bool:
+def has_space(found: FoundMarks, out: Marks) -> bool:
     """Return True if the marks of another vector fit."""
     odd, low = found
     return bool(odd.used + SLACK <= out.exceptions.size and low.used + SLACK <= out.cases.size)
 
 
 @jit_norefs
-def put_exceptions(data: Any, out: Any) -> bool:
+def put_exceptions(data: Bytes, out: Bytes) -> bool:
     """Overwrite letters by exceptions; return True if an encoder could have written these."""
     at, place = 0, 0
     while at < data.size:
@@ -241,7 +241,7 @@ def put_exceptions(data: Any, out: Any) -> bool:
 
 
 @jit_norefs
-def put_cases(data: Any, out: Any) -> bool:
+def put_cases(data: Bytes, out: Bytes) -> bool:
     """Convert runs of letters to lower case; return True if an encoder could have written these."""
     at, place = 0, 0
     while at < data.size:
@@ -259,7 +259,7 @@ def put_cases(data: Any, out: Any) -> bool:
 
 
 @jit_norefs_inline
-def lower_run(out: Any, begin: int, end: int) -> bool:
+def lower_run(out: Bytes, begin: int, end: int) -> bool:
     """Convert letters [begin, end) to lower case; return True if all were upper case letters."""
     at, are_letters = begin, True
     while at < end and at + OCTETS <= out.size:
@@ -274,7 +274,7 @@ def lower_run(out: Any, begin: int, end: int) -> bool:
     return are_letters
 
 
-def put_marks(marks: Marks, text: NumpyArray) -> None:
+def put_marks(marks: Marks, text: Bytes) -> None:
     """Apply marks to upper case bases, (n,) uint8; raise CorruptChunk for invalid marks."""
     if marks.exceptions.size and not put_exceptions(marks.exceptions, text):
         raise CorruptChunk("its exceptions are not such")

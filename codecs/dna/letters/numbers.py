@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 
 MOST_BYTES = 5
@@ -18,7 +17,7 @@ NO_BYTES = np.zeros(MOST_BYTES, np.uint8)
 
 
 @jit_norefs_inline
-def put_number(out: Any, at: int, value: int) -> int:
+def put_number(out: Bytes, at: int, value: int) -> int:
     """Write a number >= 0 below 2^35; return its end. One byte after it may be overwritten."""
     while value >= SHORT:
         out[at] = value & 127 | 128
@@ -31,7 +30,7 @@ def put_number(out: Any, at: int, value: int) -> int:
 
 
 @jit_norefs_inline
-def get_number(data: Any, at: int) -> tuple[int, int]:
+def get_number(data: Bytes, at: int) -> tuple[int, int]:
     """Read a number; return it and its end, WRONG twice if the data ends before."""
     if at + 1 < data.size:
         byte, behind = int(data[at]), int(data[at + 1])
@@ -72,14 +71,14 @@ def least_bytes(exceptions: Ints, cases: Ints) -> Ints:
     return 3 * exceptions + 2 * cases
 
 
-def most_bytes(runs: Ints, letters: Ints) -> Ints:
+def most_mark_bytes(runs: Ints, sizes: Ints) -> Ints:
     """Return the most bytes of runs of one kind in blocks of these numbers of letters.
 
     A number takes a byte, and one more for each 128 letters that it counts.
     """
-    return 3 * runs + letters // 128
+    return 3 * runs + sizes // 128
 
 
-def most_runs(n_bytes: Ints, has_letters: Ints) -> Ints:
+def most_runs(n_bytes: Ints, has_values: Ints) -> Ints:
     """Return the most runs of one kind in `n_bytes` bytes, the last one cut short."""
-    return -(-n_bytes // (2 + has_letters))
+    return -(-n_bytes // (2 + has_values))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base
 from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.vectors.integers import any_lane, load, spread, store
+from gangsaw.codecs.core.numba.vectors.integers import Vector, any_lane, load, spread, store
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 from gangsaw.codecs.core.numba.vectors.octets import (
     OCTETS,
@@ -49,13 +50,13 @@ _BASES_LOW, _BASES_HIGH = table(_of_code())
 
 
 @jit_norefs_inline
-def expected(letters: Any) -> Any:
-    """Return a vector of upper case bases that equals `letters` exactly where these are such."""
-    return pick(letters, _EXPECTED_LOW, _EXPECTED_HIGH)
+def expected_bases(text: Vector) -> Any:
+    """Return a vector of upper case bases that equals `text` exactly at its upper case bases."""
+    return pick(text, _EXPECTED_LOW, _EXPECTED_HIGH)
 
 
 @jit_norefs_inline
-def pack_piece(text: Any, begin: int, end: int, packed: Any) -> bool:
+def pack_piece(text: Bytes, begin: int, end: int, packed: Bytes) -> bool:
     """Pack text[begin:end], begin a multiple of OCTETS; return True if all are upper case bases.
 
     The last byte is padded with zero bits.
@@ -63,7 +64,7 @@ def pack_piece(text: Any, begin: int, end: int, packed: Any) -> bool:
     strange, at = spread(0, packed, OF_OCTETS), begin
     while at + OCTETS <= end:
         letters = load(text, at, OF_OCTETS)
-        strange = strange | (letters ^ expected(letters))
+        strange = strange | (letters ^ expected_bases(letters))
         bits = join_fours(letters)
         store(packed, at >> 2, bits ^ (logical_shift_right(bits, 1) & 0x55))
         at += OCTETS
@@ -79,7 +80,7 @@ def pack_piece(text: Any, begin: int, end: int, packed: Any) -> bool:
 
 
 @jit_norefs
-def unpack_text(packed: Any, text: Any) -> None:
+def unpack_text(packed: Bytes, text: Bytes) -> None:
     """Fill a text from packed bases.
 
     packed : (ceil(n / 4),) uint8; text : (n,) uint8

@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Float32s, NumpyArray, UInt32s
 from gangsaw.codecs.core.memory.aligned import aligned
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.vectors.floats import Floats
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     load,
     maximum,
     minimum,
@@ -36,7 +39,7 @@ from gangsaw.codecs.visibility.lanes.table import LANES
 
 ESCAPED_EXPONENT = 11  # bits, of any float
 MOST_BITS = 1 + ESCAPED_EXPONENT + 64  # most bits of one value in addition to its symbol
-ROOM = LANES * 16  # spare bytes after the bit stream: one row of values of this length
+SPARE = LANES * 16  # spare bytes after the bit stream: one row of values of this length
 
 
 class SeriesRow(NamedTuple):
@@ -103,26 +106,28 @@ class StripScratch(NamedTuple):
     contexts, symbols, values, counts : (32,) words
     """
 
-    sizes: Any
-    size_bits: Any
-    state: Any
-    lanes: Any
-    contexts: Any
-    symbols: Any
-    values: Any
-    counts: Any
+    sizes: Float32s
+    size_bits: UInt32s
+    state: NumpyArray
+    lanes: NumpyArray
+    contexts: NumpyArray
+    symbols: NumpyArray
+    values: NumpyArray
+    counts: NumpyArray
 
 
 _per_thread = ThreadScratch()
 
 
-def make_scratch(n_rows: int, words: npt.NDArray[Any]) -> StripScratch:
+def make_scratch(n_rows: int, words: NumpyArray) -> StripScratch:
     """Return scratch memory for strips of `n_rows` rows; each thread has one such buffer."""
-    sizes = _per_thread.array("sizes", n_rows * LANES, "f4")  # only rows already written are read
+    sizes = _per_thread.array(
+        "sizes", n_rows * LANES, np.float32
+    )  # only rows already written are read
     return StripScratch(sizes, sizes.view(np.uint32), *_per_thread.once(_make_rows, words.itemsize))
 
 
-def _make_rows(word_bytes: int) -> tuple[npt.NDArray[Any], ...]:
+def _make_rows(word_bytes: int) -> tuple[NumpyArray, ...]:
     kind = f"i{word_bytes}"
     rows = (aligned(LANES, kind) for _ in range(4))
     return aligned(LANES, np.float32), aligned(N_LANE_ROWS * LANES, kind), *rows
@@ -152,11 +157,11 @@ class Strip(NamedTuple):
     first: int
     active: int
     some: bool
-    nothing: Any
+    nothing: Floats
 
 
 @jit_norefs_inline
-def begin_series(block: DenseBlock, kind: Any, lane: int, scratch: StripScratch) -> None:
+def begin_series(block: DenseBlock, kind: int | np.int64, lane: int, scratch: StripScratch) -> None:
     """Set the constants of a lane for all rows of a strip; kind : 1 for residuals, else 0."""
     if kind != scratch.lanes[IS_RESIDUAL * LANES + lane]:
         scratch.state[lane] = NONE  # a running mean of the other type is meaningless here
@@ -168,7 +173,7 @@ def begin_series(block: DenseBlock, kind: Any, lane: int, scratch: StripScratch)
 
 
 @jit_norefs_inline
-def begin_strip(block: DenseBlock, predictors: Any, strip: int, scratch: StripScratch) -> Any:
+def begin_strip(block: DenseBlock, predictors: Bytes, strip: int, scratch: StripScratch) -> Any:
     """Set up the lanes of a strip; return the number in use and True if some are residuals."""
     some = False
     for lane in range(LANES):
@@ -198,14 +203,14 @@ def begin_row(block: DenseBlock, strip: Strip, row: int, scratch: StripScratch) 
 
 
 @jit_norefs_inline
-def grid_bits(exponent: Any, scratch: StripScratch) -> Any:
+def grid_bits(exponent: Vector, scratch: StripScratch) -> Any:
     """Return the number of fraction bits of values on the grid."""
     above = exponent - lane(scratch, LOW)
     return minimum(maximum(above, lane(scratch, LEAST)), lane(scratch, MOST))
 
 
 @jit_norefs_inline
-def split_row(block: DenseBlock, strip: Strip, word: Any, scratch: StripScratch) -> Any:
+def split_row(block: DenseBlock, strip: Strip, word: Vector, scratch: StripScratch) -> Any:
     """Return the biased exponents and fractions of a row of words and residuals."""
     exponent, fraction = split_floats(word, block.width, block.mantissa)
     if strip.some:
@@ -218,7 +223,12 @@ def split_row(block: DenseBlock, strip: Strip, word: Any, scratch: StripScratch)
 
 @jit_norefs_inline
 def keep_sizes(
-    block: DenseBlock, row: int, symbol: Any, exponent: Any, fraction: Any, scratch: StripScratch
+    block: DenseBlock,
+    row: int,
+    symbol: Vector,
+    exponent: Vector,
+    fraction: Vector,
+    scratch: StripScratch,
 ) -> None:
     """Store the sizes of a row for later rows; 0 for symbols that encode a whole value."""
     bias, limit = lane(scratch, BIAS), lane(scratch, LIMIT)

@@ -16,7 +16,7 @@ from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.dense.block import (
     MOST_BITS,
     NO_LIMIT,
-    ROOM,
+    SPARE,
     DenseBlock,
     SeriesRow,
     make_scratch,
@@ -61,20 +61,20 @@ from gangsaw.codecs.visibility.dense.model.predict import (
 )
 from gangsaw.codecs.visibility.dense.model.scale import NEAR
 from gangsaw.codecs.visibility.dense.model.values import MANTISSA
-from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, gather, scatter
+from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, gather_block, scatter_block
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import raw
 
 __all__ = [
-    "CODING", "KIND", "decode", "decode_table", "decode_values", "encode", "encode_table",
-    "encode_values", "reused_table",
+    "CODING", "KIND", "decode_dense", "decode_table", "decode_values", "encode_dense",
+    "encode_table", "encode_values", "reused_table",
 ]  # fmt: skip
 
 
 _per_thread = ThreadScratch()
 
 
-def encode(block: NumpyArray) -> Payload:
+def encode_dense(block: NumpyArray) -> Payload:
     """Return the payload of a block, including its kind byte, (n,) uint8.
 
     Parameters
@@ -82,11 +82,11 @@ def encode(block: NumpyArray) -> Payload:
     block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
     """
     table, lanes = reused_table(block)
-    gather(block, lanes, table)
+    gather_block(block, lanes, table)
     return np.concatenate(encode_table(table, lanes))
 
 
-def decode(data: Payload, block: NumpyArray) -> None:
+def decode_dense(data: Payload, block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
 
     Raises
@@ -95,17 +95,17 @@ def decode(data: Payload, block: NumpyArray) -> None:
     """
     table, lanes = reused_table(block)
     decode_table(data, table, lanes)
-    scatter(table, lanes, block)
+    scatter_block(table, lanes, block)
 
 
-def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode a block; see `encode`."""
-    return Encoded((encode(block),))
+def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
+    """Encode a block; see `encode_dense`."""
+    return Encoded((encode_dense(block),))
 
 
 def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block from a payload; see `decode`."""
-    decode(coded.data, block)
+    """Fill a block from a payload; see `decode_dense`."""
+    decode_dense(coded.data, block)
 
 
 CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes)
@@ -199,7 +199,7 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: BlockChoice) -> int:
     return kind
 
 
-def _room(n_values: int) -> tuple[Payload, Payload, Payload]:
+def _output_buffers(n_values: int) -> tuple[Payload, Payload, Payload]:
     """Return buffers of this thread for symbols, contexts and bits of `n_values` values."""
     return (
         _per_thread.array("symbols", n_values + LANES, np.uint8),
@@ -239,7 +239,7 @@ def _as_signed(words: Words) -> Words:
 def _coded(residuals: Words, lanes: Lanes, choice: BlockChoice, kind: int) -> tuple[Payload, ...]:
     block, places = _block(residuals, lanes, choice), np.arange(lanes.n_strips) * lanes.n_rows
     counts = np.zeros((N_TABLES, block.n_symbols), np.uint32)
-    symbols, contexts, bits = _room(residuals.size)
+    symbols, contexts, bits = _output_buffers(residuals.size)
     coded = Symbols(symbols, contexts, counts.ravel())
     scratch = make_scratch(lanes.n_rows, residuals)
     strips = Strips(_as_signed(residuals), places, lanes.n_rows, _types(lanes, choice))
@@ -286,7 +286,7 @@ def decode_values(
     slots = _per_thread.array("slots", N_TABLES * rans_tables.TOTAL, np.uint32)
     rans_tables.lay_out_slots(coded.counts, slots)
     states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
-    bits = Bits(_with_room(data[coded.bits :], coded.n_bytes), 8 * coded.n_bytes)
+    bits = Bits(_with_spare(data[coded.bits :], coded.n_bytes), 8 * coded.n_bytes)
     items = _per_thread.array("stream", coded.n_words + LANES, np.uint16)
     items[: coded.n_words] = np.frombuffer(data[coded.stream :], "<u2")
     items[coded.n_words : coded.n_words + LANES] = 0
@@ -298,14 +298,14 @@ def decode_values(
     return choice.predictors
 
 
-def _with_room(data: Payload, n_bytes: int) -> Payload:
-    """Return data that may be read ROOM bytes past `n_bytes`: a view if it is long enough.
+def _with_spare(data: Payload, n_bytes: int) -> Payload:
+    """Return data that may be read SPARE bytes past `n_bytes`: a view if it is long enough.
 
     The result is always read-only, so that kernels are compiled for one type.
     """
     part = np.ascontiguousarray(data).view()
-    if part.size < n_bytes + ROOM:
-        part = np.concatenate([part, np.zeros(ROOM, np.uint8)])
+    if part.size < n_bytes + SPARE:
+        part = np.concatenate([part, np.zeros(SPARE, np.uint8)])
     part.flags.writeable = False
     return part
 

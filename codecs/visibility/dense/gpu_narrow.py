@@ -14,7 +14,7 @@ from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.dense import gpu as dense
-from gangsaw.codecs.visibility.dense.model.gpu_tables import places_of
+from gangsaw.codecs.visibility.dense.model.gpu_tables import offsets_of
 from gangsaw.codecs.visibility.dense.narrow import KIND, NOT_WIDE, WIDE
 from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defines, word_bytes
 from gangsaw.codecs.visibility.params import Params, component_count
@@ -46,7 +46,7 @@ def decode_blocks(
     """
     if word_bytes(targets[0]) != WIDE:
         return {i: CorruptChunk(NOT_WIDE) for i in range(len(encoded))}
-    firsts, words, narrow = _room_for(targets)
+    firsts, words, narrow = _allocate_words(targets)
     errors = dense.decode_blocks(encoded, narrow, params)
     right = [i for i in range(len(encoded)) if i not in errors]
     if right:
@@ -68,18 +68,18 @@ def _narrowed(sources: Sequence[DeviceArray]) -> list[DeviceArray]:
     """Return the blocks as float32 or complex64."""
     if not sources:
         return []
-    firsts, words, narrow = _room_for(sources)
+    firsts, words, narrow = _allocate_words(sources)
     _run("narrow_words", sources, firsts, words)
     return narrow
 
 
-def _room_for(
+def _allocate_words(
     blocks: Sequence[DeviceArray],
 ) -> tuple[npt.NDArray[np.int64], DeviceArray, list[DeviceArray]]:
     """Return offsets of blocks among float32 words, these words, and views of them as blocks."""
     dtype = blocks[0].dtype
     kind = np.dtype(f"{dtype.kind}{dtype.itemsize // 2}")
-    ends = places_of(math.prod(block.shape) * component_count(dtype) for block in blocks)
+    ends = offsets_of(math.prod(block.shape) * component_count(dtype) for block in blocks)
     words = cupy().empty(ends[-1], np.uint32)
     narrow = [
         words[first:end].view(kind).reshape(block.shape)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
@@ -21,7 +20,7 @@ from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.dense import cpu as dense
-from gangsaw.codecs.visibility.lanes.table import Lanes, gather, scatter
+from gangsaw.codecs.visibility.lanes.table import Lanes, gather_block, scatter_block
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import raw
 
@@ -34,7 +33,7 @@ PIECE = 1024  # words between checks that all of them fit
 _per_thread = ThreadScratch()
 
 
-def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
+def encode_narrow(block: NumpyArray) -> tuple[Payload, ...]:
     """Return the parts of the payload of a block: of kind 4 if all values fit, else of kind 3.
 
     The parts lie in memory of this thread that the next call reuses.
@@ -42,12 +41,12 @@ def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
     block : (time, frequency, ...) of any byte order and strides
     """
     table, lanes = dense.reused_table(block)
-    gather(block, lanes, table)
-    return encode_table(table, lanes)
+    gather_block(block, lanes, table)
+    return encode_narrow_table(table, lanes)
 
 
-def encode_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
-    """Return the result of `encode_parts` for words, (n_strips * n_rows, 32) unsigned."""
+def encode_narrow_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
+    """Return the result of `encode_narrow` for words, (n_strips * n_rows, 32) unsigned."""
     if table.itemsize == WIDE:
         narrow = _narrow_like(table)
         if narrow_words(table.ravel(), narrow.ravel()):
@@ -55,7 +54,7 @@ def encode_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
     return dense.encode_table(table, lanes)
 
 
-def decode(data: Payload, block: npt.NDArray[Any]) -> None:
+def decode_narrow(data: Payload, block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload of kind 4.
 
     Raises
@@ -68,17 +67,17 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
     narrow = _narrow_like(table)
     dense.decode_table(data, narrow, lanes)
     widen_words(narrow.ravel(), table.ravel())
-    scatter(table, lanes, block)
+    scatter_block(table, lanes, block)
 
 
-def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode a block; see `encode_parts`."""
-    return Encoded(encode_parts(block))
+def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
+    """Encode a block; see `encode_narrow`."""
+    return Encoded(encode_narrow(block))
 
 
 def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block from a payload; see `decode`."""
-    decode(coded.data, block)
+    """Fill a block from a payload; see `decode_narrow`."""
+    decode_narrow(coded.data, block)
 
 
 CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes, lends=True)
@@ -89,13 +88,13 @@ def _narrow_like(table: Words) -> Words:
 
 
 @jit_norefs_inline
-def is_end(field: Any) -> Any:
+def is_end(field: np.uint64 | np.int64) -> Any:
     """Return True for the exponent field of zero or non-finite values, which keep theirs."""
     return (field + np.uint64(1) & np.uint64(2047)) < np.uint64(2)
 
 
 @jit_norefs_inline
-def fits(word: Any) -> Any:
+def fits(word: np.uint64) -> Any:
     """Return True if a double is exactly a float32."""
     field = word >> np.uint64(52) & np.uint64(2047)
     is_near = field - np.uint64(MOVED + 1) < np.uint64(254)
@@ -103,7 +102,7 @@ def fits(word: Any) -> Any:
 
 
 @jit_norefs_inline
-def narrowed(word: Any) -> Any:
+def narrowed(word: np.uint64) -> Any:
     """Return the float32 bits of a double that fits."""
     field = word >> np.uint64(52) & np.uint64(2047)
     exponent = (field if is_end(field) else field - np.uint64(MOVED)) & np.uint64(255)
@@ -112,7 +111,7 @@ def narrowed(word: Any) -> Any:
 
 
 @jit_norefs_inline
-def widened(word: Any) -> Any:
+def widened(word: int | np.int64) -> Any:
     """Return the double bits of a float32: the inverse of `narrowed`, for any words."""
     field = word >> 23 & 255
     exponent = field << 3 | field & 7 if field == 0 or field == 255 else field + MOVED
@@ -122,7 +121,7 @@ def widened(word: Any) -> Any:
 
 
 @jit_norefs
-def narrow_words(words: Any, out: Any) -> bool:
+def narrow_words(words: NumpyArray, out: NumpyArray) -> bool:
     """Fill (n,) uint32 from (n,) uint64 doubles; return True if all fit, else stop early.
 
     Bit fields are moved and no number is converted. NaN payloads are preserved, and denormals map
@@ -140,7 +139,7 @@ def narrow_words(words: Any, out: Any) -> bool:
 
 
 @jit_norefs
-def widen_words(words: Any, out: Any) -> None:
+def widen_words(words: NumpyArray, out: NumpyArray) -> None:
     """Fill (n,) uint64 with the doubles of (n,) uint32: the inverse, for any words."""
     for i in range(words.size):
         out[i] = widened(np.int64(words[i]))

@@ -11,9 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.container.folding import kernel_crc32c
 from gangsaw.codecs.core.numba.bits import octets_at
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.visibility.fast.plan import FormPlan
+from gangsaw.codecs.visibility.fast.tiling.scratch import CallMemory
 from gangsaw.codecs.visibility.fast.tiling.tiles import decode_tiles, encode_tiles
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, gather_words, scatter_words
 
@@ -60,14 +63,16 @@ class Payloads(NamedTuple):
 
 
 @jit_norefs
-def encode_blocks(plan: Any, work: Any, blocks: Any, most: int, written: Any) -> int:
+def encode_blocks(
+    plan: FormPlan, work: CallMemory, blocks: Addresses, most: int, written: Written
+) -> int:
     """Write payloads back to back; return the number of blocks encoded.
 
     Encoding stops at the first block whose payload is longer than `most`; see `encode_tiles`.
 
     Parameters
     ----------
-    plan, work : `FormPlan` and `CallMemory` of fast/plan.py
+    plan, work : `FormPlan` of plan.py, and `CallMemory` of tiling/scratch.py
     blocks, written : `Addresses`, `Written`
     """
     end = 0
@@ -85,7 +90,7 @@ def encode_blocks(plan: Any, work: Any, blocks: Any, most: int, written: Any) ->
 
 
 @jit_norefs_inline
-def _fill(table: Any, place: int, plan: Any) -> None:
+def _fill(table: NumpyArray, place: int, plan: FormPlan) -> None:
     """Fill the table of a block; padding rows repeat the last row."""
     size = plan.extents.n_rows * LANES
     zeros = -(-plan.extents.n_rows // ROWS) * ROWS * LANES
@@ -97,12 +102,14 @@ def _fill(table: Any, place: int, plan: Any) -> None:
 
 
 @jit_norefs
-def decode_blocks(plan: Any, work: Any, payloads: Any, blocks: Any, numbers: Any) -> Any:
+def decode_blocks(
+    plan: FormPlan, work: CallMemory, payloads: Payloads, blocks: Addresses, numbers: Int64s
+) -> Any:
     """Fill blocks of one shape up to an invalid one; return their number, and the error or 0.
 
     Parameters
     ----------
-    plan, work : `FormPlan` and `CallMemory` of fast/plan.py
+    plan, work : `FormPlan` of plan.py, and `CallMemory` of tiling/scratch.py
     payloads, blocks : `Payloads`, `Addresses`
     numbers : (n,) int64, indices of the blocks to decode
     """

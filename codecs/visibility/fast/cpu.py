@@ -29,9 +29,9 @@ from gangsaw.codecs.visibility.fast.blocks import (
 from gangsaw.codecs.visibility.fast.plan import (
     FormPlan,
     head_bytes,
-    leave_room,
-    plan_of,
-    room_for,
+    plan_form,
+    release_buffer,
+    reuse_buffer,
     tile_count,
     work_for,
 )
@@ -63,22 +63,22 @@ class FastCoding:
         """Return an upper bound of the bytes of all payloads, including spare bytes after them."""
         places = batch.places
         forms = {id(form): form for form in places.forms}.values()
-        spare = max((plan_of(form).spare for form in forms), default=0)
+        spare = max((plan_form(form).spare for form in forms), default=0)
         return places.n_bytes + len(places.forms) + spare
 
     def encode(self, batch: Sources[Params], first: int, end: int, plain: Plain | None) -> None:
         """Encode blocks of one form; blocks that do not get shorter are stored raw."""
         assert plain is not None
-        plan, places, output = plan_of(batch.places.forms[first]), batch.places, batch.output
+        plan, places, output = plan_form(batch.places.forms[first]), batch.places, batch.output
         while first < end:
             n, room = end - first, output.room(first)
-            out = room_for(plan, n) if room is None else room
+            out = reuse_buffer(plan, n) if room is None else room
             blocks = Addresses(places.base, places.offsets[first:end])
             ends, sums = encode_some(plan, blocks, plan.n_bytes, out)
             if room is not None:
                 output.settle(first, ends, sums)
             elif ends and not output.put_run(first, out[: ends[-1]], ends, sums):
-                leave_room()
+                release_buffer()
             first += len(ends)
             if len(ends) < n:
                 output.put(first, *plain(batch.blocks[first]).parts)
@@ -90,7 +90,7 @@ class FastCoding:
         if sums is not None and not CAN_FOLD:  # kernels cannot verify checksums
             numbers, sums = numbers[:1], None
             batch.runs.take(numbers[0])
-        plan = plan_of(batch.places.forms[numbers[0]])
+        plan = plan_form(batch.places.forms[numbers[0]])
         blocks = Addresses(batch.places.base, batch.places.offsets)
         which = np.array(numbers, np.int64)
         filled, wrong = decode_some(plan, batch.payloads, sums, blocks, which)
@@ -104,7 +104,7 @@ class FastCoding:
 CODING = FastCoding()
 
 
-def encode(block: NumpyArray) -> Payload:
+def encode_fast(block: NumpyArray) -> Payload:
     """Return the payload of a block, including its kind byte, (n,) uint8.
 
     Parameters
@@ -112,7 +112,7 @@ def encode(block: NumpyArray) -> Payload:
     block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
     """
     places = block_addresses([block])
-    plan = plan_of(places.forms[0])
+    plan = plan_form(places.forms[0])
     most = plan.spare + plan.n_tiles * ROWS * LANES * plan.word_bytes
     out = np.empty(most + plan.spare, np.uint8)
     (end,), _ = encode_some(plan, Addresses(places.base, places.offsets), most, out)
@@ -145,7 +145,7 @@ def encode_some(
     return ends, sums
 
 
-def decode(data: Payload, block: NumpyArray) -> None:
+def decode_fast(data: Payload, block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
 
     Raises
@@ -153,7 +153,7 @@ def decode(data: Payload, block: NumpyArray) -> None:
     CorruptChunk : the payload is not a block of this kind, shape and dtype
     """
     places = block_addresses([block])
-    plan = plan_of(places.forms[0])
+    plan = plan_form(places.forms[0])
     blocks = Addresses(places.base, places.offsets)
     _, wrong = decode_some(plan, run_addresses([data]), None, blocks, FIRST)
     if wrong:
@@ -192,7 +192,7 @@ def plane_ends(data: Payload, lanes: Lanes, word_bytes: int) -> npt.NDArray[np.i
 
     Raises
     ------
-    CorruptChunk : as `decode` does
+    CorruptChunk : as `decode_fast` does
     """
     rows, _ = lanes.shape
     wrong, ends = _checked(data, rows, word_bytes)

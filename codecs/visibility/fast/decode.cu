@@ -70,7 +70,8 @@ __device__ __forceinline__ Row grid_word(Row value, Row base) {
 __device__ __forceinline__ void restore(Row (&rows)[ROWS], const Group& group) {
     if (group.kind == EXPONENTS) {
 #pragma unroll
-        for (int i = 0; i < ROWS; ++i) rows[i] = unturned(rows[i] + (group.base << (FRACTION + 1)));
+        for (int i = 0; i < ROWS; ++i)
+            rows[i] = rotate_back(rows[i] + (group.base << (FRACTION + 1)));
     } else if (group.kind == GRID) {
 #pragma unroll
         for (int i = 0; i < ROWS; ++i) rows[i] = grid_word(rows[i], group.base);

@@ -130,15 +130,15 @@ __device__ __forceinline__ Group unpacked(unsigned group) {
 }
 
 struct Extremes {
-    Row least, most;  // turned words
+    Row least, most;  // rotated words
 };
 
 __device__ __forceinline__ Extremes extremes(const Row (&words)[ROWS]) {
     Extremes out = {~Row(0), 0};
 #pragma unroll
     for (int i = 0; i < ROWS; ++i) {
-        out.least = min(out.least, turned(words[i]));
-        out.most = max(out.most, turned(words[i]));
+        out.least = min(out.least, rotate(words[i]));
+        out.most = max(out.most, rotate(words[i]));
     }
     return out;
 }
@@ -162,7 +162,7 @@ __device__ __forceinline__ Group grid_group(const Row (&words)[ROWS], Row most) 
 #pragma unroll
     for (int i = 0; i < ROWS; ++i) {
         // zeros wrap around to the greatest, so that the least is that of the other words
-        least = min(least, turned(words[i]) - 2);
+        least = min(least, rotate(words[i]) - 2);
         const Row exponent = exponent_of(words[i]);
         const int zeros = trailing_zeros(words[i] | ONE << FRACTION);
         if (exponent != 0) lowest = min(lowest, exponent + Row(zeros));
@@ -347,7 +347,7 @@ extern "C" __global__ void __launch_bounds__(LANES, 8)
     if (group.kind == EXPONENTS) {
 #pragma unroll
         for (int i = 0; i < ROWS; ++i)
-            words[i] = turned(words[i]) - (Row(group.base) << (FRACTION + 1));
+            words[i] = rotate(words[i]) - (Row(group.base) << (FRACTION + 1));
     } else if (group.kind == GRID) {
 #pragma unroll
         for (int i = 0; i < ROWS; ++i) words[i] = grid_value(words[i], group.base);

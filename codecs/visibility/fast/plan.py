@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.views import Form
 from gangsaw.codecs.core.memory.aligned import aligned
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.codecs.visibility.fast.tiling.modes import MODES
 from gangsaw.codecs.visibility.fast.tiling.planes import SLACK, VECTOR_BYTES
+from gangsaw.codecs.visibility.fast.tiling.scratch import CallMemory, Extents, TileScratch
 from gangsaw.codecs.visibility.fast.tiling.tiles import HEAD_BYTES
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes, Memory, memory_of
 from gangsaw.codecs.visibility.params import component_count
@@ -25,22 +25,6 @@ GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # bytes of a group's header, by the bytes of a
 TAIL_BYTES = 8 * LANES * ROWS + 2 * SLACK  # see `decode_tiles`
 
 _per_thread = ThreadScratch()
-
-
-class Extents(NamedTuple):
-    """Lengths of a table.
-
-    Attributes
-    ----------
-    n_times : rows of a series, or of a segment of one
-    n_strip_rows, n_rows : rows of a strip, and of the table without padding of its last tile
-    n_series : lanes with words
-    """
-
-    n_times: int
-    n_strip_rows: int
-    n_rows: int
-    n_series: int
 
 
 class FormPlan(NamedTuple):
@@ -70,48 +54,8 @@ class FormPlan(NamedTuple):
         return tile_count(self.extents.n_rows)
 
 
-class TileScratch(NamedTuple):
-    """Scratch memory for one vector of lanes of a tile; W is a word, but at least 32 bits.
-
-    Attributes
-    ----------
-    rows, columns : (32 * lanes,) W, and the same memory as uint32: values to store as planes
-    residuals : (32 * lanes,) W
-    counts, column_counts : (lanes,) W, and the same memory as int32: planes of each column
-    neighbours : (3 * 32,) int64, offsets of the words that predict each row
-    totals : W, sums of widths for each mode, then widths of each lane of a tile
-    lanes : lanes of a vector, `static`
-    """
-
-    rows: NumpyArray
-    columns: npt.NDArray[np.uint32]
-    residuals: NumpyArray
-    counts: NumpyArray
-    column_counts: npt.NDArray[np.int32]
-    neighbours: npt.NDArray[np.int64]
-    totals: NumpyArray
-    lanes: tuple[None, ...]
-
-
-class CallMemory(NamedTuple):
-    """Scratch memory of one call.
-
-    Attributes
-    ----------
-    table : words, flat, with padding rows of the last tile, and one row of zeros
-    scratch : scratch memory of a tile
-    tail : (TAIL_BYTES,) uint8, copy of a payload's end with readable bytes after it
-    ends : (n_tiles,) int64, end offsets of the planes of each tile
-    """
-
-    table: NumpyArray
-    scratch: TileScratch
-    tail: NumpyArray
-    ends: NumpyArray
-
-
 @lru_cache(maxsize=64)  # blocks of a chunk have the same form
-def plan_of(form: Form) -> FormPlan:
+def plan_form(form: Form) -> FormPlan:
     """Return the kernel parameters for blocks (time, frequency, ...) of a form."""
     shape, strides, dtype = form
     lanes = Lanes.of(shape, component_count(dtype))
@@ -129,8 +73,8 @@ def work_for(plan: FormPlan) -> CallMemory:
     return CallMemory(
         _per_thread.array("table", n_words, f"u{plan.word_bytes}"),
         _per_thread.once(_scratch, plan.word_bytes),
-        _per_thread.array("tail", TAIL_BYTES, "u1"),
-        _per_thread.array("ends", plan.n_tiles, "i8"),
+        _per_thread.array("tail", TAIL_BYTES, np.uint8),
+        _per_thread.array("ends", plan.n_tiles, np.int64),
     )
 
 
@@ -144,16 +88,16 @@ def head_bytes(n_tiles: int, word_bytes: int) -> int:
     return HEAD_BYTES + n_tiles * LANES * GROUP_BYTES[word_bytes]
 
 
-def room_for(plan: FormPlan, n_blocks: int) -> npt.NDArray[np.uint8]:
+def reuse_buffer(plan: FormPlan, n_blocks: int) -> npt.NDArray[np.uint8]:
     """Return a buffer of this thread for payloads that are no longer than their blocks.
 
-    Each call returns the same memory, unless `leave_room` was called in between.
+    Each call returns the same memory, unless `release_buffer` was called in between.
     """
     return _per_thread.array("out", n_blocks * plan.n_bytes + plan.spare, np.uint8)
 
 
-def leave_room() -> None:
-    """Release the last result of `room_for` to its user: the next call allocates new memory."""
+def release_buffer() -> None:
+    """Release the last result of `reuse_buffer` to its user: the next call allocates new memory."""
     _per_thread.forget("out", np.uint8)
 
 

@@ -28,9 +28,9 @@ from gangsaw.codecs.visibility.integers.form import (
 from gangsaw.codecs.visibility.integers.predict import (
     CLASSES,
     TERMS,
+    count_classes,
     fill_marked,
     sampled_rows,
-    tally_classes,
 )
 from gangsaw.codecs.visibility.integers.sample import Signs
 from gangsaw.codecs.visibility.integers.words import count_values, new_slots, to_integers
@@ -60,7 +60,7 @@ class Whole(NamedTuple):
     odd: OddWords
 
 
-def choose(words: Words, lanes: Lanes, signs: Signs) -> tuple[Whole, int] | None:
+def choose_form(words: Words, lanes: Lanes, signs: Signs) -> tuple[Whole, int] | None:
     """Return the best form of (n,) words as a `Whole`, and its predictor; None without a form."""
     best, least, last = None, np.inf, None
     for form in _forms(words, signs):
@@ -164,7 +164,7 @@ def _cost(whole: Whole, lanes: Lanes) -> tuple[float, int]:
     """Return the approximate bits of a block, and the predictor with the fewest bits."""
     counts, codes = np.zeros((len(PREDICTORS), CLASSES), np.int64), _codes(lanes)
     row = _per_thread.array("row", LANES, whole.numbers.dtype.str[1:])
-    tally_classes(
+    count_classes(
         whole.numbers, whole.marks, sampled_rows(lanes, codes.size), COUNTS, codes, row, counts
     )
     bits = class_bits(counts[codes])

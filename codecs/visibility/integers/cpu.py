@@ -16,7 +16,7 @@ from gangsaw.codecs.visibility.dense import narrow
 from gangsaw.codecs.visibility.dense.model.grid import NO_GRID, Grid
 from gangsaw.codecs.visibility.dense.model.head import BlockChoice
 from gangsaw.codecs.visibility.dense.model.scale import NEAR
-from gangsaw.codecs.visibility.integers.choose import Whole, choose
+from gangsaw.codecs.visibility.integers.choose import Whole, choose_form
 from gangsaw.codecs.visibility.integers.form import (
     KIND,
     MOST_MARKED,
@@ -29,14 +29,14 @@ from gangsaw.codecs.visibility.integers.form import (
 from gangsaw.codecs.visibility.integers.predict import (
     TERMS,
     TableRows,
-    from_residuals,
+    from_integer_residuals,
     put_marked,
     restore_odd,
-    to_residuals,
+    to_integer_residuals,
 )
-from gangsaw.codecs.visibility.integers.sample import sampled_words, signs_of
-from gangsaw.codecs.visibility.integers.words import to_words
-from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, gather, scatter
+from gangsaw.codecs.visibility.integers.sample import find_signs, sampled_words
+from gangsaw.codecs.visibility.integers.words import integers_to_words
+from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, gather_block, scatter_block
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import raw
 
@@ -46,7 +46,7 @@ STARTS = 1024  # values sampled for the start exponent
 _per_thread = ThreadScratch()
 
 
-def encode_parts(block: NumpyArray) -> tuple[Payload, ...]:
+def encode_integers(block: NumpyArray) -> tuple[Payload, ...]:
     """Return the parts of the payload of a block: of kind 5 if shorter than kinds 3 and 4.
 
     The parts lie in memory of this thread that the next call reuses.
@@ -54,53 +54,53 @@ def encode_parts(block: NumpyArray) -> tuple[Payload, ...]:
     block : (time, frequency, ...) of any byte order and strides
     """
     table, lanes = dense.reused_table(block)
-    gather(block, lanes, table)
+    gather_block(block, lanes, table)
     found = _whole_parts(block, table, lanes) if block.dtype.kind == "f" else None
     if found is None:
-        return narrow.encode_table(table, lanes)
+        return narrow.encode_narrow_table(table, lanes)
     if SURE * sum(part.size for part in found) < block.nbytes:
         return found
     own = np.concatenate(found)  # the next call reuses the memory of the parts
-    others = narrow.encode_table(table, lanes)
+    others = narrow.encode_narrow_table(table, lanes)
     return (own,) if own.size <= sum(part.size for part in others) else others
 
 
 def _whole_parts(block: NumpyArray, table: Words, lanes: Lanes) -> tuple[Payload, ...] | None:
     """Return the parts of a payload of kind 5, None if a sample shows no integers."""
-    signs = signs_of(sampled_words(block))
-    found = choose(table.ravel(), lanes, signs) if signs.any else None
+    signs = find_signs(sampled_words(block))
+    found = choose_form(table.ravel(), lanes, signs) if signs.any else None
     return None if found is None else encode_whole(*found, lanes)
 
 
 def encode_whole(whole: Whole, predictor: int, lanes: Lanes) -> tuple[Payload, ...]:
     """Return the parts of the payload of a block of integers."""
     form, numbers, marks, odd = whole
-    to_residuals(numbers, TableRows.of(lanes), TERMS[predictor].ravel())
-    least = least_of(numbers)
+    to_integer_residuals(numbers, TableRows.of(lanes), TERMS[predictor].ravel())
+    least = least_integer(numbers)
     if odd.marked.size:
         put_marked(numbers, marks, least)
     predictors = np.full(lanes.n_strips * LANES, predictor, np.uint8)
     commonest = 1 - least if odd.marked.size == MOST_MARKED else None  # the second mark, unsigned
-    starts = 0, start_of(numbers)
+    starts = 0, start_exponent(numbers)
     choice = BlockChoice(NEAR, Grid(NO_GRID, 0), starts, commonest, predictors, True)
     values = numbers.view(f"u{numbers.itemsize}")
     head, *rest = dense.encode_values(values, lanes, choice, KIND)
     return write_form(form, odd), head[1:], *rest
 
 
-def least_of(numbers: NumpyArray) -> int:
+def least_integer(numbers: NumpyArray) -> int:
     """Return the smallest integer of a width: the first mark."""
     return -(1 << 8 * numbers.itemsize - 1)
 
 
-def start_of(values: NumpyArray) -> int:
+def start_exponent(values: NumpyArray) -> int:
     """Return the median exponent of sampled positive values; 0 if there are none."""
     some = values[:: max(1, values.size // STARTS)].astype(np.float64)
     exponents = np.frexp(some[some > 0])[1] - 1
     return int(np.median(exponents)) if exponents.size else 0
 
 
-def decode(data: Payload, block: NumpyArray) -> None:
+def decode_integers(data: Payload, block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload of kind 5.
 
     Raises
@@ -115,32 +115,32 @@ def decode(data: Payload, block: NumpyArray) -> None:
     if (predictors[: lanes.n_series] != code).any():
         raise CorruptChunk(NOT_WHOLE)
     _to_words(numbers.view(f"i{form.itemsize}"), form, odd, code, table.ravel(), lanes)
-    scatter(table, lanes, block)
+    scatter_block(table, lanes, block)
 
 
 def _to_words(
     numbers: NumpyArray, form: Form, odd: OddWords, code: int, words: Words, lanes: Lanes
 ) -> None:
     """Fill words from residuals of integers; raise CorruptChunk if odd words are invalid."""
-    marks = _per_thread.array("marks", words.size, "u1")[: words.size]
+    marks = _per_thread.array("marks", words.size, np.uint8)[: words.size]
     marks[:] = 0
-    least = least_of(numbers)
-    n = from_residuals(numbers, marks, TableRows.of(lanes), TERMS[code].ravel(), least)
-    to_words(numbers, form, words)
+    least = least_integer(numbers)
+    n = from_integer_residuals(numbers, marks, TableRows.of(lanes), TERMS[code].ravel(), least)
+    integers_to_words(numbers, form, words)
     marked = np.resize(np.append(odd.marked, words.dtype.type(0)), MOST_MARKED)
     taken = restore_odd(words, marks, marked, odd.apart) if n else 0
     if taken != odd.apart.size:
         raise CorruptChunk(NOT_WHOLE)
 
 
-def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode a block; see `encode_parts`."""
-    return Encoded(encode_parts(block))
+def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
+    """Encode a block; see `encode_integers`."""
+    return Encoded(encode_integers(block))
 
 
 def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block from a payload; see `decode`."""
-    decode(coded.data, block)
+    """Fill a block from a payload; see `decode_integers`."""
+    decode_integers(coded.data, block)
 
 
 CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes, lends=True)

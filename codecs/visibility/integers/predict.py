@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.bits import leading_zeros, pointer
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import any_lane, load, select, static, store
@@ -70,7 +71,9 @@ class TableRows(NamedTuple):
 
 
 @jit_norefs_inline
-def guess_row(numbers: Any, row: int, time: int, frequency: int, n_times: int, terms: Any) -> Any:
+def guess_integer_row(
+    numbers: NumpyArray, row: int, time: int, frequency: int, n_times: int, terms: Int64s
+) -> Any:
     """Return the prediction of a row of the table from the rows before it.
 
     terms : (REACH, REACH, MOST_TERMS, TERM) of the predictor, flat
@@ -88,7 +91,7 @@ def guess_row(numbers: Any, row: int, time: int, frequency: int, n_times: int, t
 
 
 @jit_norefs
-def fill_marked(numbers: Any, marks: Any) -> None:
+def fill_marked(numbers: NumpyArray, marks: Bytes) -> None:
     """Set odd words to the integer of the row before, so that no residual is large there."""
     for i in range(LANES, numbers.size):
         if marks[i]:
@@ -96,19 +99,19 @@ def fill_marked(numbers: Any, marks: Any) -> None:
 
 
 @jit_norefs
-def to_residuals(numbers: Any, rows: TableRows, terms: Any) -> None:
+def to_integer_residuals(numbers: NumpyArray, rows: TableRows, terms: Int64s) -> None:
     """Replace integers by prediction residuals in place, last row first."""
     for strip in range(rows.n_strips - 1, -1, -1):
         for frequency in range(rows.n_rows // rows.n_times - 1, -1, -1):
             for time in range(rows.n_times - 1, -1, -1):
                 row = strip * rows.n_rows + frequency * rows.n_times + time
-                guess = guess_row(numbers, row, time, frequency, rows.n_times, terms)
+                guess = guess_integer_row(numbers, row, time, frequency, rows.n_times, terms)
                 d = load(numbers, row * LANES, ROW) - guess
                 store(numbers, row * LANES, select(d < 0, ALL - (d << 1), d << 1))
 
 
 @jit_norefs
-def put_marked(numbers: Any, marks: Any, least: int) -> None:
+def put_marked(numbers: NumpyArray, marks: Bytes, least: int) -> None:
     """Replace odd words by negative numbers: APART, or the smallest integers by their mark."""
     for i in range(numbers.size):
         if marks[i]:
@@ -116,7 +119,9 @@ def put_marked(numbers: Any, marks: Any, least: int) -> None:
 
 
 @jit_norefs
-def from_residuals(numbers: Any, marks: Any, rows: TableRows, terms: Any, least: int) -> int:
+def from_integer_residuals(
+    numbers: NumpyArray, marks: Bytes, rows: TableRows, terms: Int64s, least: int
+) -> int:
     """Replace residuals by integers in place; set marks of odd words and return their number.
 
     Parameters
@@ -129,7 +134,7 @@ def from_residuals(numbers: Any, marks: Any, rows: TableRows, terms: Any, least:
         for frequency in range(rows.n_rows // rows.n_times):
             for time in range(rows.n_times):
                 row = strip * rows.n_rows + frequency * rows.n_times + time
-                guess = guess_row(numbers, row, time, frequency, rows.n_times, terms)
+                guess = guess_integer_row(numbers, row, time, frequency, rows.n_times, terms)
                 left = load(numbers, row * LANES, ROW)
                 restored = guess + (logical_shift_right(left, 1) ^ (0 - (left & 1)))
                 if any_lane(left < 0):
@@ -141,7 +146,7 @@ def from_residuals(numbers: Any, marks: Any, rows: TableRows, terms: Any, least:
 
 
 @jit_norefs_inline
-def _mark_row(numbers: Any, marks: Any, first: int, least: int) -> int:
+def _mark_row(numbers: NumpyArray, marks: Bytes, first: int, least: int) -> int:
     """Set the marks of odd words of a row; return their number."""
     n = 0
     for i in range(first, first + LANES):
@@ -153,7 +158,7 @@ def _mark_row(numbers: Any, marks: Any, first: int, least: int) -> int:
 
 
 @jit_norefs
-def restore_odd(words: Any, marks: Any, marked: Any, apart: Any) -> int:
+def restore_odd(words: NumpyArray, marks: Bytes, marked: NumpyArray, apart: NumpyArray) -> int:
     """Write odd words to their positions; return the number used of `apart`, -1 if too few.
 
     marked : (2,) words
@@ -180,8 +185,14 @@ def sampled_rows(lanes: Lanes, n_codes: int) -> SampledRows:
 
 
 @jit_norefs
-def tally_classes(
-    numbers: Any, marks: Any, sample: SampledRows, terms: Any, codes: Any, row: Any, counts: Any
+def count_classes(
+    numbers: NumpyArray,
+    marks: Bytes,
+    sample: SampledRows,
+    terms: Int64s,
+    codes: Int64s,
+    row: NumpyArray,
+    counts: Int64s,
 ) -> None:
     """Count the residuals of each predictor in sampled rows by class, without odd words.
 
@@ -201,14 +212,14 @@ def tally_classes(
             at = strip * sample.n_rows + number
             for code in codes:
                 own = terms[code * of_code : (code + 1) * of_code]
-                guess = guess_row(numbers, at, time, frequency, n_times, own)
+                guess = guess_integer_row(numbers, at, time, frequency, n_times, own)
                 d = load(numbers, at * LANES, ROW) - guess
                 store(row, 0, select(d < 0, ALL - (d << 1), d << 1))
-                _tally_row(row, marks, at * LANES, counts[code])
+                _count_row(row, marks, at * LANES, counts[code])
 
 
 @jit_norefs_inline
-def _tally_row(row: Any, marks: Any, first: int, counts: Any) -> None:
+def _count_row(row: NumpyArray, marks: Bytes, first: int, counts: Int64s) -> None:
     left_of, count_of = pointer(row, 0), pointer(counts, 0)
     for i in range(LANES):
         left = np.uint64(left_of[i])

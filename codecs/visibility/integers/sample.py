@@ -51,7 +51,7 @@ class Signs(NamedTuple):
         return self.grid is not None or self.has_zeros or self.has_few
 
 
-def signs_of(words: Words) -> Signs:
+def find_signs(words: Words) -> Signs:
     """Return the properties of a block from (n,) of its words."""
     low = words.astype(np.uint64) & np.uint64((1 << LEAST_ZEROS) - 1)
     has_zeros = bool(np.mean(low == 0) >= LEAST_SHARE)
@@ -113,11 +113,11 @@ def _coarsest(factor: float, divisor: float, numbers: npt.NDArray[np.int64]) -> 
 
 def sampled_words(block: NumpyArray) -> Words:
     """Return (n,) sampled words of a block of real floats of any byte order."""
-    return native_words(block[places_in(block.shape)])
+    return native_words(block[sampled_indices(block.shape)])
 
 
 @lru_cache(maxsize=64)
-def places_in(shape: tuple[int, ...]) -> tuple[npt.NDArray[np.intp], ...]:
+def sampled_indices(shape: tuple[int, ...]) -> tuple[npt.NDArray[np.intp], ...]:
     """Return the indices of the sampled numbers of a block."""
     size = int(np.prod(shape))
     flat = np.sort(np.arange(min(SAMPLED, size), dtype=np.int64) * STEP % size)  # over all axes

@@ -5,12 +5,10 @@ A word that no integer represents is marked, and its integer is 0.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes, Int32s, NumpyArray, Scalar
 from gangsaw.codecs.core.numba.bits import fit
 from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_restrict
 from gangsaw.codecs.visibility.arrays import Words
@@ -22,7 +20,7 @@ HASH_SHIFT = np.uint64(64 - 12)
 NOWHERE = -1
 
 
-def to_integers(words: Words, form: Form, numbers: NumpyArray, marks: NumpyArray) -> int:
+def to_integers(words: Words, form: Form, numbers: NumpyArray, marks: Bytes) -> int:
     """Fill integers and marks, 1 for words without an integer; return the number of marks.
 
     Parameters
@@ -45,7 +43,7 @@ def to_integers(words: Words, form: Form, numbers: NumpyArray, marks: NumpyArray
     return int(_find(words, slots, found, form.base, numbers, marks))
 
 
-def to_words(numbers: NumpyArray, form: Form, words: Words) -> None:
+def integers_to_words(numbers: NumpyArray, form: Form, words: Words) -> None:
     """Fill (n,) words from the integers that represent them; any integers are valid."""
     if form.kind == BITS:
         _shift_up(numbers, form.shift, form.base, words.view(f"i{words.itemsize}"))
@@ -58,7 +56,9 @@ def to_words(numbers: NumpyArray, form: Form, words: Words) -> None:
 
 
 @jit_restrict
-def _shift_down(words: Any, shift: int, base: int, most: int, numbers: Any, marks: Any) -> int:
+def _shift_down(
+    words: NumpyArray, shift: int, base: int, most: int, numbers: NumpyArray, marks: Bytes
+) -> int:
     """Convert words to integers in the order of floats, without low bits, which must be 0."""
     n, low = 0, (1 << shift) - 1
     top = 8 * words.itemsize - 1 - shift
@@ -74,7 +74,7 @@ def _shift_down(words: Any, shift: int, base: int, most: int, numbers: Any, mark
 
 
 @jit_restrict
-def _shift_up(numbers: Any, shift: int, base: int, words: Any) -> None:
+def _shift_up(numbers: NumpyArray, shift: int, base: int, words: NumpyArray) -> None:
     top = 8 * words.itemsize - 1 - shift
     for i in range(numbers.size):
         number = np.int64(numbers[i]) + base
@@ -82,7 +82,14 @@ def _shift_up(numbers: Any, shift: int, base: int, words: Any) -> None:
 
 
 @jit_restrict
-def _divide(floats: Any, words: Any, grid: Any, most: float, numbers: Any, marks: Any) -> int:
+def _divide(
+    floats: NumpyArray,
+    words: NumpyArray,
+    grid: tuple[float, float, float],
+    most: float,
+    numbers: NumpyArray,
+    marks: Bytes,
+) -> int:
     """Divide floats by the step of their grid, if the product restores each float exactly."""
     factor, divisor, base = grid
     n, steps = 0, divisor / factor
@@ -98,14 +105,14 @@ def _divide(floats: Any, words: Any, grid: Any, most: float, numbers: Any, marks
 
 
 @jit_restrict
-def _multiply(numbers: Any, grid: Any, floats: Any) -> None:
+def _multiply(numbers: NumpyArray, grid: tuple[float, float, float], floats: NumpyArray) -> None:
     factor, divisor, base = grid
     for i in range(numbers.size):
         floats[i] = fit((np.float64(numbers[i]) + base) * factor / divisor, floats[i])
 
 
 @jit
-def _look_up(numbers: Any, base: int, values: Any, words: Any) -> None:
+def _look_up(numbers: NumpyArray, base: int, values: NumpyArray, words: NumpyArray) -> None:
     """Fill words with the values at these indices, modulo MOST_VALUES."""
     for i in range(numbers.size):
         words[i] = values[(np.int64(numbers[i]) + base) & (MOST_VALUES - 1)]
@@ -117,7 +124,7 @@ def new_slots(dtype: npt.DTypeLike) -> tuple[NumpyArray, npt.NDArray[np.int32]]:
 
 
 @jit_inline
-def _slot(slots: Any, found: Any, word: Any) -> int:
+def _slot(slots: NumpyArray, found: Int32s, word: Scalar) -> int:
     """Return the slot of a word, or the empty slot to insert it."""
     at = np.int64((np.uint64(word) * HASH) >> HASH_SHIFT)
     while found[at] != NOWHERE and slots[at] != word:
@@ -126,14 +133,14 @@ def _slot(slots: Any, found: Any, word: Any) -> int:
 
 
 @jit
-def add_value(slots: Any, found: Any, word: Any, number: int) -> None:
+def add_value(slots: NumpyArray, found: Int32s, word: Scalar, number: int) -> None:
     """Insert a word into the table."""
     at = _slot(slots, found, word)
     slots[at], found[at] = word, number
 
 
 @jit
-def count_values(words: Any, slots: Any, found: Any) -> int:
+def count_values(words: NumpyArray, slots: NumpyArray, found: Int32s) -> int:
     """Fill a table with the counts of (n,) words; return the number of distinct words.
 
     Counting stops after MOST_VALUES distinct words.
@@ -151,7 +158,14 @@ def count_values(words: Any, slots: Any, found: Any) -> int:
 
 
 @jit
-def _find(words: Any, slots: Any, found: Any, base: int, numbers: Any, marks: Any) -> int:
+def _find(
+    words: NumpyArray,
+    slots: NumpyArray,
+    found: Int32s,
+    base: int,
+    numbers: NumpyArray,
+    marks: Bytes,
+) -> int:
     """Convert words to their numbers in the table, minus the base."""
     n = 0
     for i in range(words.size):

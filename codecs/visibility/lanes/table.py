@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Array, NumpyArray
+from gangsaw.codecs.core.arrays import Array, Int64s, NumpyArray
 from gangsaw.codecs.core.memory.aligned import LINE, LONG, address_of
 from gangsaw.codecs.core.numba.bits import ahead, pointer, swapped
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
@@ -115,7 +115,7 @@ class Lanes:
         return self.n_strips * self.n_rows, LANES
 
 
-def gather(block: NumpyArray, lanes: Lanes, table: NumpyArray) -> None:
+def gather_block(block: NumpyArray, lanes: Lanes, table: NumpyArray) -> None:
     """Fill a table from a block.
 
     Parameters
@@ -128,7 +128,7 @@ def gather(block: NumpyArray, lanes: Lanes, table: NumpyArray) -> None:
     gather_words(table.ravel(), address_of(block), memory, not block.dtype.isnative)
 
 
-def scatter(table: NumpyArray, lanes: Lanes, block: NumpyArray) -> None:
+def scatter_block(table: NumpyArray, lanes: Lanes, block: NumpyArray) -> None:
     """Fill a block from its table; for a block of foreign byte order, the table is left swapped."""
     memory, is_long = memory_of(lanes, block.shape, block.strides, block.itemsize)
     scatter_words(table.ravel(), address_of(block), memory, is_long, not block.dtype.isnative)
@@ -219,7 +219,7 @@ def _pieces(n_series: int, words: int) -> tuple[npt.NDArray[np.int64], ...]:
 
 
 @jit_norefs
-def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> None:
+def gather_words(table: NumpyArray, address: int, memory: Memory, is_foreign: bool) -> None:
     """Fill a flat table from memory at an address."""
     if not memory.is_full:
         table[:] = 0
@@ -229,7 +229,9 @@ def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> Non
 
 
 @jit_norefs
-def scatter_words(table: Any, address: int, memory: Any, is_long: bool, is_foreign: bool) -> None:
+def scatter_words(
+    table: NumpyArray, address: int, memory: Memory, is_long: bool, is_foreign: bool
+) -> None:
     """Fill memory at an address from a flat table, with non-temporal stores if `is_long`."""
     if is_foreign:
         _swap(table)
@@ -241,13 +243,13 @@ def scatter_words(table: Any, address: int, memory: Any, is_long: bool, is_forei
 
 
 @jit_norefs_inline
-def _swap(table: Any) -> None:
+def _swap(table: NumpyArray) -> None:
     for i in range(table.size):
         table[i] = swapped(table[i])
 
 
 @jit_norefs_inline
-def _copy_runs(table: Any, back: Any, address: int, memory: Any) -> None:
+def _copy_runs(table: NumpyArray, back: tuple[None, ...], address: int, memory: Memory) -> None:
     """Copy runs to a table, or back (`static`): run after run, at some adjacent frequencies."""
     n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
     distance = abs(frequency_stride)
@@ -263,7 +265,15 @@ def _copy_runs(table: Any, back: Any, address: int, memory: Any) -> None:
 
 
 @jit_norefs_inline
-def _copy_run(table: Any, row: int, source: int, memory: Any, run: Any, n: int, back: Any) -> None:
+def _copy_run(
+    table: NumpyArray,
+    row: int,
+    source: int,
+    memory: Memory,
+    run: Int64s,
+    n: int,
+    back: tuple[None, ...],
+) -> None:
     """Copy a run at n frequencies; its consecutive pieces are a strip apart in the table."""
     place, size, step = source + run[OFFSET], run[PIECE_BYTES], memory.n_times * LANES
     strip, next_place = memory.n_frequencies * step, memory.frequency_stride
@@ -281,7 +291,7 @@ def _copy_run(table: Any, row: int, source: int, memory: Any, run: Any, n: int, 
 
 
 @jit_norefs_inline
-def _store_runs(table: Any, address: int, memory: Any) -> None:
+def _store_runs(table: NumpyArray, address: int, memory: Memory) -> None:
     """Write runs with non-temporal stores, in memory order for the usual layout."""
     n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
     strip = n_times * n_frequencies * LANES
@@ -296,7 +306,7 @@ def _store_runs(table: Any, address: int, memory: Any) -> None:
 
 
 @jit_norefs_inline
-def _store_run(ours: Any, strip: int, place: int, next_place: int, run: Any) -> None:
+def _store_run(ours: NumpyArray, strip: int, place: int, next_place: int, run: Int64s) -> None:
     size, last = run[PIECE_BYTES], run[PIECES] - 1
     write_piece(ours, place, size, run[BEGINS] != 0, last == 0 and run[ENDS] != 0)
     for k in range(1, last):

@@ -7,11 +7,11 @@ neighbours in memory (real and imaginary part, polarisations) are not.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray, Scalar
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
@@ -89,7 +89,9 @@ def from_words(words: NumpyArray, block: NumpyArray) -> None:
     _move(address_of(stored), stored.dtype.type(0), static(1), *_move_arguments(block, words))
 
 
-def _move_arguments(block: NumpyArray, words: NumpyArray) -> tuple[NumpyArray, BlockMemory, Any]:
+def _move_arguments(
+    block: NumpyArray, words: NumpyArray
+) -> tuple[Int64s, BlockMemory, tuple[None, ...]]:
     """Return offsets, memory and side for `_move`."""
     runs, length = side_by_side(block.shape[2:], block.strides[2:], block.itemsize)
     run_words = length * len(words)
@@ -110,7 +112,7 @@ def _move_arguments(block: NumpyArray, words: NumpyArray) -> tuple[NumpyArray, B
 
 
 @jit_norefs_inline
-def _item_offsets(offsets: Any, first: int, memory: BlockMemory) -> None:
+def _item_offsets(offsets: Int64s, first: int, memory: BlockMemory) -> None:
     """Fill the byte offsets of items from `first` on, counted in time, then in frequency."""
     n_times = memory.n_times
     f, t = first // n_times, first % n_times
@@ -122,7 +124,14 @@ def _item_offsets(offsets: Any, first: int, memory: BlockMemory) -> None:
 
 
 @jit_norefs
-def _move(base: int, zero: Any, back: Any, offsets: Any, memory: BlockMemory, side: Any) -> None:
+def _move(
+    base: int,
+    zero: Scalar,
+    back: tuple[None, ...],
+    offsets: Int64s,
+    memory: BlockMemory,
+    side: tuple[None, ...],
+) -> None:
     """Move tiles, strip by strip of items; the last tiles overlap those before them.
 
     Parameters

@@ -13,32 +13,32 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
 from gangsaw.codecs.visibility.words import raw
 from gangsaw.codecs.visibility.words.arrange import from_words, reused_words, to_words
-from gangsaw.codecs.visibility.words.pack import UNIT_SHIFTS, pack, unpack
-from gangsaw.codecs.visibility.words.predict import from_residuals, to_residuals
+from gangsaw.codecs.visibility.words.pack import UNIT_SHIFTS, pack_words, unpack_words
+from gangsaw.codecs.visibility.words.predict import from_word_residuals, to_word_residuals
 
 KIND = 1
 HEAD_BYTES = 5  # kind, predictor, window, residual, packing
 WINDOWED = ("mean", "median")
 
 
-def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode a block (time, frequency, ...)."""
     words = reused_words(block)
     to_words(block, words)
-    return Encoded((encode(words, params),))
+    return Encoded((encode_construction(words, params),))
 
 
 def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block (time, frequency, ...); raise CorruptChunk as `decode` does."""
+    """Fill a block (time, frequency, ...); raise CorruptChunk as `decode_construction` does."""
     words = reused_words(block)
-    decode(encoded.data, words)
+    decode_construction(encoded.data, words)
     from_words(words, block)
 
 
 CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes, lends=True)
 
 
-def encode(words: NumpyArray, params: Params) -> npt.NDArray[np.uint8]:
+def encode_construction(words: NumpyArray, params: Params) -> npt.NDArray[np.uint8]:
     """Return the payload of a block, including its kind byte, (n,) uint8.
 
     Parameters
@@ -54,11 +54,11 @@ def encode(words: NumpyArray, params: Params) -> npt.NDArray[np.uint8]:
         RESIDUALS.index(params.residual),
         PACKINGS.index(params.packing),
     )
-    residuals = to_residuals(words, params.predictor, window, params.residual == "difference")
-    return pack(residuals.ravel(), UNIT_SHIFTS[params.packing], bytes(head))
+    residuals = to_word_residuals(words, params.predictor, window, params.residual == "difference")
+    return pack_words(residuals.ravel(), UNIT_SHIFTS[params.packing], bytes(head))
 
 
-def decode(data: npt.NDArray[np.uint8], words: NumpyArray) -> None:
+def decode_construction(data: npt.NDArray[np.uint8], words: NumpyArray) -> None:
     """Fill words (component, rest, frequency, time) from a payload.
 
     Raises
@@ -72,5 +72,5 @@ def decode(data: npt.NDArray[np.uint8], words: NumpyArray) -> None:
         raise CorruptChunk(f"no construction {predictor}, {residual}, {packing} is known")
     if (window > 0) != (PREDICTORS[predictor] in WINDOWED):
         raise CorruptChunk(f"a window of {window} for predictor {PREDICTORS[predictor]!r}")
-    unpack(data, HEAD_BYTES, UNIT_SHIFTS[PACKINGS[packing]], words.ravel())
-    from_residuals(words, PREDICTORS[predictor], window, RESIDUALS[residual] == "difference")
+    unpack_words(data, HEAD_BYTES, UNIT_SHIFTS[PACKINGS[packing]], words.ravel())
+    from_word_residuals(words, PREDICTORS[predictor], window, RESIDUALS[residual] == "difference")

@@ -12,13 +12,13 @@ from gangsaw.codecs.core.cuda.launch import pull
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.lanes.gpu_table import word_bytes
 from gangsaw.codecs.visibility.params import Params, component_count
-from gangsaw.codecs.visibility.words.raw import parts_of, words_of
+from gangsaw.codecs.visibility.words.raw import split_parts, words_of
 
 
-def encoded(block: DeviceArray) -> Encoded:
+def encode_raw_block(block: DeviceArray) -> Encoded:
     """Encode a CuPy block (time, frequency, ...) as its words, in host memory."""
     words = pull(cupy().ascontiguousarray(_words_in(block)))
-    return Encoded(parts_of(_swapped(words, block)))
+    return Encoded(split_parts(_swapped(words, block)))
 
 
 def decode_blocks(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import fit, leading_zeros, load_be64, store_be64
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
@@ -23,7 +24,7 @@ def count_width(bits: int, shift: int) -> int:
     return (bits >> shift).bit_length()
 
 
-def pack(words: npt.NDArray[Any], shift: int, head: bytes) -> npt.NDArray[np.uint8]:
+def pack_words(words: NumpyArray, shift: int, head: bytes) -> npt.NDArray[np.uint8]:
     """Return `head`, the zero counts and the remaining bits of words, (n,) uint8.
 
     Parameters
@@ -42,7 +43,7 @@ def pack(words: npt.NDArray[Any], shift: int, head: bytes) -> npt.NDArray[np.uin
     return out[:-SLACK]
 
 
-def unpack(data: npt.NDArray[np.uint8], first: int, shift: int, words: npt.NDArray[Any]) -> None:
+def unpack_words(data: npt.NDArray[np.uint8], first: int, shift: int, words: NumpyArray) -> None:
     """Fill words (n_words,) from data[first:].
 
     Raises
@@ -65,7 +66,14 @@ def unpack(data: npt.NDArray[np.uint8], first: int, shift: int, words: npt.NDArr
 
 
 @jit_norefs_inline
-def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> Any:
+def _put(
+    out: Bytes,
+    at: int,
+    pending: np.uint64,
+    used: int | np.int64,
+    value: np.uint64 | np.int64,
+    count: int | np.int64,
+) -> Any:
     """Append `count` bits, at most 57; return bytes written, pending bits, and their number.
 
     Pending bits are the top bits of a uint64. They are written each time, and again with those that
@@ -79,7 +87,7 @@ def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> 
 
 
 @jit_norefs
-def _write_counts(words: Any, shift: int, width: int, out: Any) -> Any:
+def _write_counts(words: NumpyArray, shift: int, width: int, out: Bytes) -> Any:
     """Write the zero counts; return the remaining bits of all words."""
     at, pending, used = 0, np.uint64(0), 0
     total: Any = 0
@@ -91,11 +99,11 @@ def _write_counts(words: Any, shift: int, width: int, out: Any) -> Any:
 
 
 @jit_norefs
-def _write_left(words: Any, shift: int, out: Any, at: int) -> None:
+def _write_left(words: NumpyArray, shift: int, out: Bytes, at: int) -> None:
     bits = 8 * words.itemsize
     pending, used = np.uint64(0), 0
     for word in words:
-        left = bits - ((np.int64(leading_zeros(word)) >> shift) << shift)
+        left: int | np.int64 = bits - ((np.int64(leading_zeros(word)) >> shift) << shift)
         if words.itemsize == 8 and left > 32:
             high = np.uint64(word) >> np.uint64(32)
             at, pending, used = _put(out, at, pending, used, high, left - 32)
@@ -105,7 +113,7 @@ def _write_left(words: Any, shift: int, out: Any, at: int) -> None:
 
 
 @jit_norefs_inline
-def _peek(data: Any, position: Any, count: Any) -> Any:
+def _peek(data: Bytes, position: int | np.int64, count: int | np.int64) -> Any:
     """Return `count` bits, 0 to 57, from a bit position; bits beyond the end are 0."""
     at = position >> 3
     if at + 8 <= data.size:
@@ -120,12 +128,14 @@ def _peek(data: Any, position: Any, count: Any) -> Any:
 
 
 @jit_norefs
-def _read_counts(data: Any, first: int, middle: int, shift: int, width: int, words: Any) -> int:
+def _read_counts(
+    data: Bytes, first: int, middle: int, shift: int, width: int, words: NumpyArray
+) -> int:
     """Set words to their numbers of remaining bits; return the sum, -1 if a count is invalid."""
     bits = 8 * words.itemsize
     position, total, least = 8 * first, 0, 0
     for i in range(words.size):
-        left = bits - (np.int64(_peek(data, position, width)) << shift)
+        left: Any = bits - (np.int64(_peek(data, position, width)) << shift)
         words[i] = fit(left, words[i])
         total, least = total + left, min(least, left)
         position += width
@@ -135,7 +145,7 @@ def _read_counts(data: Any, first: int, middle: int, shift: int, width: int, wor
 
 
 @jit_norefs
-def _read_left(data: Any, middle: int, shift: int, words: Any) -> bool:
+def _read_left(data: Bytes, middle: int, shift: int, words: NumpyArray) -> bool:
     """Replace bit lengths by words; return True if an encoder could have written them."""
     unit = 1 << shift
     position, wrong = np.int64(8 * middle), False

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointer, shift_left, shift_right
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import static, value_of
@@ -39,20 +40,25 @@ class Extrapolation(NamedTuple):
     neighbours: int
 
 
-def to_residuals(words: Words, predictor: str, window: int, difference: bool) -> Words:
+def to_word_residuals(words: Words, predictor: str, window: int, difference: bool) -> Words:
     """Return the residuals of words (component, rest, frequency, time), in the same shape."""
     residuals = np.empty_like(words)
     _run(words, residuals, predictor, window, difference, static(0))
     return residuals
 
 
-def from_residuals(words: Words, predictor: str, window: int, difference: bool) -> None:
+def from_word_residuals(words: Words, predictor: str, window: int, difference: bool) -> None:
     """Convert residuals (component, rest, frequency, time) to words, in place."""
     _run(words, words, predictor, window, difference, static(1))
 
 
 def _run(
-    source: Words, target: Words, predictor: str, window: int, difference: bool, back: Any
+    source: Words,
+    target: Words,
+    predictor: str,
+    window: int,
+    difference: bool,
+    back: tuple[None, ...],
 ) -> None:
     _, *sizes = source.shape
     if sizes[2] == 1:
@@ -73,7 +79,7 @@ def _run(
 
 
 @jit_norefs_inline
-def _extrapolated(row: Any, t: int, steps: int) -> Any:
+def _extrapolated(row: NumpyArray, t: int, steps: int) -> Any:
     """Return Lagrange's extrapolation to row[t] from `steps` words before it, at most t and 4."""
     if steps == 0:
         return fit(0, row[t])
@@ -93,7 +99,7 @@ def _extrapolated(row: Any, t: int, steps: int) -> Any:
 
 
 @jit_norefs_inline
-def _residual(word: Any, predicted: Any, difference: bool) -> Any:
+def _residual(word: int, predicted: int, difference: bool) -> Any:
     if not difference:
         return fit(word ^ predicted, word)
     delta = fit(word - predicted, word)
@@ -104,7 +110,7 @@ def _residual(word: Any, predicted: Any, difference: bool) -> Any:
 
 
 @jit_norefs_inline
-def _restored(residual: Any, predicted: Any, difference: bool) -> Any:
+def _restored(residual: int, predicted: int, difference: bool) -> Any:
     if not difference:
         return fit(residual ^ predicted, residual)
     one = fit(1, residual)
@@ -113,7 +119,14 @@ def _restored(residual: Any, predicted: Any, difference: bool) -> Any:
 
 
 @jit_norefs_inline
-def _take_neighbours(base: Any, n: int, row: Any, place: Any, sizes: Any, steps: int) -> None:
+def _take_neighbours(
+    base: NumpyArray,
+    n: int,
+    row: NumpyArray,
+    place: tuple[bool, bool],
+    sizes: tuple[int, int],
+    steps: int,
+) -> None:
     """Fill `base` with the terms of a row's predictions from the row and the plane before.
 
     With a step in time a term is their difference in time: x[t-1] + x[f-1] - x[t-1, f-1] and the
@@ -131,7 +144,7 @@ def _take_neighbours(base: Any, n: int, row: Any, place: Any, sizes: Any, steps:
 
 
 @jit_norefs_inline
-def _add_row(base: Any, n: int, row: Any, steps: int, negative: bool) -> None:
+def _add_row(base: NumpyArray, n: int, row: NumpyArray, steps: int, negative: bool) -> None:
     before = fit(0, row[0])
     for t in range(n):
         term = fit(row[t] - before, base[t])
@@ -140,7 +153,7 @@ def _add_row(base: Any, n: int, row: Any, steps: int, negative: bool) -> None:
 
 
 @jit_norefs_inline
-def _coded(value: Any, predicted: Any, difference: bool, back: Any) -> Any:
+def _coded(value: int, predicted: int, difference: bool, back: tuple[None, ...]) -> Any:
     """Return the residual of a word, or with `back` the word of a residual."""
     if value_of(back):
         return _restored(value, predicted, difference)
@@ -153,13 +166,13 @@ def _coded(value: Any, predicted: Any, difference: bool, back: Any) -> Any:
 
 @jit_norefs
 def _from_neighbours(
-    source: Any,
-    target: Any,
-    scratch: Any,
-    sizes: Any,
+    source: NumpyArray,
+    target: NumpyArray,
+    scratch: NumpyArray,
+    sizes: tuple[int, ...],
     how: Extrapolation,
     difference: bool,
-    back: Any,
+    back: tuple[None, ...],
 ) -> None:
     (rest, rows, n), (steps, neighbours) = sizes, how
     base = pointer(scratch, 0)
@@ -177,7 +190,14 @@ def _from_neighbours(
 
 
 @jit_norefs
-def _from_mean(source: Any, target: Any, n: int, window: int, difference: bool, back: Any) -> None:
+def _from_mean(
+    source: NumpyArray,
+    target: NumpyArray,
+    n: int,
+    window: int,
+    difference: bool,
+    back: tuple[None, ...],
+) -> None:
     for first in range(0, source.size, n):
         row, out = pointer(source, first), pointer(target, first)
         _mean_row(row, out, n, window, difference, back)
@@ -185,7 +205,12 @@ def _from_mean(source: Any, target: Any, n: int, window: int, difference: bool, 
 
 @jit_norefs
 def _from_median(
-    source: Any, target: Any, n: int, ordered: Any, difference: bool, back: Any
+    source: NumpyArray,
+    target: NumpyArray,
+    n: int,
+    ordered: NumpyArray,
+    difference: bool,
+    back: tuple[None, ...],
 ) -> None:
     for first in range(0, source.size, n):
         row, out = pointer(source, first), pointer(target, first)
@@ -193,7 +218,9 @@ def _from_median(
 
 
 @jit_norefs_inline
-def _mean_row(row: Any, out: Any, n: int, window: int, difference: bool, back: Any) -> None:
+def _mean_row(
+    row: NumpyArray, out: NumpyArray, n: int, window: int, difference: bool, back: tuple[None, ...]
+) -> None:
     """Code a row by the mean of up to `window` words before each; sums of halves stay exact."""
     half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
     high = low = np.uint64(0)
@@ -210,7 +237,14 @@ def _mean_row(row: Any, out: Any, n: int, window: int, difference: bool, back: A
 
 
 @jit_norefs_inline
-def _median_row(row: Any, out: Any, n: int, ordered: Any, difference: bool, back: Any) -> None:
+def _median_row(
+    row: NumpyArray,
+    out: NumpyArray,
+    n: int,
+    ordered: NumpyArray,
+    difference: bool,
+    back: tuple[None, ...],
+) -> None:
     """Code a row by the median of up to `ordered.size` words before each, the lower of two."""
     count = 0
     for t in range(n):
@@ -227,7 +261,7 @@ def _median_row(row: Any, out: Any, n: int, ordered: Any, difference: bool, back
 
 
 @jit_norefs_inline
-def _put_in_order(ordered: Any, place: int, word: Any, count: int) -> None:
+def _put_in_order(ordered: NumpyArray, place: int, word: int, count: int) -> None:
     """Insert a word in order among the first `count`; it replaces the item at `place`."""
     while place > 0 and ordered[place - 1] > word:
         ordered[place] = ordered[place - 1]

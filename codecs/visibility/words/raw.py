@@ -23,7 +23,7 @@ from gangsaw.codecs.visibility.words.arrange import (
 KIND = 0
 
 
-def encode_parts(
+def encode_raw(
     block: NumpyArray,
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """Return the parts of the payload of a block (time, frequency, ...).
@@ -32,34 +32,34 @@ def encode_parts(
     """
     words = reused_words(block)
     to_words(block, words)
-    return parts_of(words)
+    return split_parts(words)
 
 
-def parts_of(words: NumpyArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+def split_parts(words: NumpyArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """Return the parts of a payload; the second one is a view of the words if possible."""
     stored = words.astype(words.dtype.newbyteorder("<"), copy=False)
     return np.array([KIND], np.uint8), stored.ravel().view(np.uint8)
 
 
-def decode(data: npt.NDArray[np.uint8], block: NumpyArray) -> None:
+def decode_raw(data: npt.NDArray[np.uint8], block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) from a payload; raise CorruptChunk as `words_of` does."""
     shape, dtype = words_layout(block)
     from_words(words_of(data, shape, np.dtype(dtype)).astype(dtype, copy=False), block)
 
 
-def encoded(block: NumpyArray) -> Encoded:
+def encode_raw_block(block: NumpyArray) -> Encoded:
     """Encode a block as its words, in memory of this thread."""
-    return Encoded(encode_parts(block))
+    return Encoded(encode_raw(block))
 
 
-def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
-    """Encode a block; see `encoded`."""
-    return encoded(block)
+def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
+    """Encode a block; see `encode_raw_block`."""
+    return encode_raw_block(block)
 
 
 def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
     """Fill a block (time, frequency, ...); raise CorruptChunk as `words_of` does."""
-    decode(coded.data, block)
+    decode_raw(coded.data, block)
 
 
 def most_bytes(n_bytes: int) -> int:

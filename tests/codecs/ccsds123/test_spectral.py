@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gangsaw.codecs.ccsds123.spectral import axes_of
+from gangsaw.codecs.ccsds123.spectral import spectral_axes
 from gangsaw.codecs.ccsds123.suits import ANSWERS
 from gangsaw.codecs.core.axes import named_axis
 from gangsaw.codecs.core.plugins.selection import ArrayFacts
@@ -32,7 +32,7 @@ def facts(samples: Any, dims: tuple[str, ...] = NAMELESS) -> ArrayFacts:
 @pytest.mark.parametrize("order", list(permutations("zyx")))
 def test_a_sample_tells_the_spectral_axis(order: tuple[str, ...]) -> None:
     samples = scene().transpose(["zyx".index(axis) for axis in order])
-    found = axes_of(facts(samples))
+    found = spectral_axes(facts(samples))
     assert found.index("z") == order.index("z")
     parameters = ANSWERS.parameters(facts(samples), samples.shape)
     assert parameters["axes"] == found
@@ -46,8 +46,8 @@ def test_a_sample_tells_the_spectral_axis(order: tuple[str, ...]) -> None:
 
 def test_names_go_before_a_sample() -> None:
     samples = scene().transpose(1, 0, 2)
-    assert axes_of(facts(samples, ("band", "y", "x"))) == "zyx"
-    assert axes_of(facts(samples, ("time", "y", "x"))) == "zyx"
+    assert spectral_axes(facts(samples, ("band", "y", "x"))) == "zyx"
+    assert spectral_axes(facts(samples, ("time", "y", "x"))) == "zyx"
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,12 @@ def test_names_go_before_a_sample() -> None:
     [np.zeros((9, 9, 9), "i2"), np.random.default_rng(1).integers(0, 1 << 16, (20, 20, 20), "u2")],
 )
 def test_where_a_sample_says_nothing_the_place_does(samples: Any) -> None:
-    assert axes_of(facts(samples)) == "zyx"
+    assert spectral_axes(facts(samples)) == "zyx"
 
 
 def test_without_samples_the_place_decides() -> None:
-    assert axes_of(replace(facts(scene()), cube=None)) == "zyx"
-    assert axes_of(facts(np.zeros((4, 5), "u2"), NAMELESS[:2])) == "zyx"
+    assert spectral_axes(replace(facts(scene()), cube=None)) == "zyx"
+    assert spectral_axes(facts(np.zeros((4, 5), "u2"), NAMELESS[:2])) == "zyx"
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,10 @@ def test_logarithms_are_those_of_the_format() -> None:
 def test_the_reference_writes_the_same_lanes(n: int, lanes: int, is_old: bool) -> None:
     bases, shape = repetitive(n), shape_of(n, lanes, is_old)
     expected = dna_dense.encoded(bases.tolist(), lanes, is_old)
-    found = coding.encode(bases, shape)
+    found = coding.encode_bases(bases, shape)
     assert found.body.tobytes() == b"".join(expected)
     assert found.bits.tolist() == [8 * len(lane) for lane in expected]
-    again = coding.decode(found.body, found.bits, n, shape)
+    again = coding.decode_bases(found.body, found.bits, n, shape)
     assert (again == bases).all()
 
 
@@ -59,7 +59,9 @@ def test_a_match_begins_on_either_strand(is_turned: bool) -> None:
     """What is there once more takes next to nothing; before, only on the other strand."""
     first = np.random.default_rng(5).integers(0, 4, 4000, np.uint8)
     again = 3 - first[::-1] if is_turned else first
-    once, twice = (coding.encode(bases).body.size for bases in (first, np.append(first, again)))
+    once, twice = (
+        coding.encode_bases(bases).body.size for bases in (first, np.append(first, again))
+    )
     assert twice - once < 100
 
 
@@ -85,20 +87,20 @@ def test_any_bytes_decode_or_are_corrupt(body: bytes, n: int) -> None:
     """What decodes is what an encoder wrote."""
     data, bits = np.frombuffer(body, np.uint8), np.array([8 * len(body)])
     try:
-        bases = coding.decode(data, bits, n)
+        bases = coding.decode_bases(data, bits, n)
     except CorruptChunk:
         return
-    assert coding.encode(bases).body.tobytes() == body
+    assert coding.encode_bases(bases).body.tobytes() == body
 
 
 def test_lanes_that_lie_are_corrupt() -> None:
     bases = repetitive(3000)
     shape = shape_of(3000, 4)
-    body, bits = coding.encode(bases, shape)
+    body, bits = coding.encode_bases(bases, shape)
     moved = bits + np.array([16, -16, 0, 0])
     for wrong in (bits[:3], bits - 8, moved, np.zeros(4, np.int64), [*bits, 16]):
         with pytest.raises(CorruptChunk):
-            coding.decode(body, np.asarray(wrong, np.int64), 3000, shape)
+            coding.decode_bases(body, np.asarray(wrong, np.int64), 3000, shape)
 
 
 @pytest.mark.full
@@ -121,5 +123,5 @@ def test_genomes_take_so_few_bits_a_base(name: str, most: float) -> None:
     others = bytes(set(range(256)) - set(b"ACGT"))
     bases = np.frombuffer(text.translate(None, others).translate(codes), np.uint8)
     blocks = [bases[i : i + (1 << 22)] for i in range(0, bases.size, 1 << 22)]
-    n_bits = sum(8 * found.body.size + 24 * 64 for found in map(coding.encode, blocks))
+    n_bits = sum(8 * found.body.size + 24 * 64 for found in map(coding.encode_bases, blocks))
     assert n_bits / bases.size <= most

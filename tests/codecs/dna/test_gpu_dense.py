@@ -57,7 +57,7 @@ def test_words_are_those_of_the_cpu(cupy: Any, enters_first: bool) -> None:
     blocks = [repeats(n, n) for n, _ in SHAPES] + [np.tile(ALIKE, 64)]
     sizes = [*SHAPES, (64 * ALIKE.size, 64)]
     shapes = [shape_of(n, lanes, enters_first) for n, lanes in sizes]
-    expected = [coding.encode(*one) for one in zip(blocks, shapes, strict=True)]
+    expected = [coding.encode_bases(*one) for one in zip(blocks, shapes, strict=True)]
     given = [rows(*one) for one in zip(blocks, shapes, strict=True)]
     with schedule(seed=3):
         found, (memory, _) = gpu_coding.encode_blocks(shapes, [cupy.asarray(one) for one in given])
@@ -108,7 +108,7 @@ def test_letters_around_exceptions_are_those_of_the_cpu(cupy: Any) -> None:
 def test_a_block_of_old_is_decoded(cupy: Any) -> None:
     """Its lanes were coded otherwise, its letters lie as they do now."""
     bases, codes = repeats(4500, 8), np.frombuffer(b"ACGT", np.uint8)
-    body = coding.encode(bases, shape_of(bases.size, enters_first=True)).body
+    body = coding.encode_bases(bases, shape_of(bases.size, enters_first=True)).body
     payload = np.append(np.array([OLD_DENSE, 0, 0], "<u4").view(np.uint8), body)
     runs = Runs((payload,), np.array([[8 * body.size]]))
     for backend, out in ((cpu, np.empty(4500, np.uint8)), (gpu, cupy.empty(4500, np.uint8))):

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.vectors.octets import OCTETS
 from gangsaw.codecs.dna.head import HEAD
-from gangsaw.codecs.dna.letters.coding import FEW, Letters, join, packed_size
+from gangsaw.codecs.dna.letters.coding import FEW, PackedText, join_text, packed_size
 from gangsaw.codecs.dna.letters.marks import Marks
 from gangsaw.codecs.dna.letters.pack import PIECE
 from gangsaw.codecs.dna.memory import likely_bytes
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import NO_LANES, read, write
+from gangsaw.codecs.dna.payload import NO_LANES, read_payload, write_payload
 from tests.reference import dna as reference
 
 PACK = Params(mode="pack")
@@ -30,12 +30,12 @@ texts = st.lists(parts, max_size=6).map(lambda found: b"".join((a * n)[:n] for a
 def payload_of(text: bytes, params: Params = PACK, spare: int = 0) -> bytes:
     letters = np.frombuffer(text, np.uint8)
     place = np.empty(likely_bytes(letters.size) + spare, np.uint8)
-    return write(letters, params, place).payload.tobytes()
+    return write_payload(letters, params, place).payload.tobytes()
 
 
 def text_of(payload: bytes, n: int) -> bytes:
     text = np.empty(n, np.uint8)
-    read(np.frombuffer(payload, np.uint8), NO_LANES, text)
+    read_payload(np.frombuffer(payload, np.uint8), NO_LANES, text)
     return text.tobytes()
 
 
@@ -79,7 +79,7 @@ def test_lower_case_of_what_is_no_letter_is_refused(n: int, at: int) -> None:
         exception = bytes([(n - 1) & 127 | 128, (n - 1) >> 7, 0, ord("-")])
         found = found._replace(exceptions=np.frombuffer(exception, np.uint8))
     with pytest.raises(CorruptChunk, match="lower case"):
-        join(Letters(np.zeros(packed_size(n), np.uint8), found), np.empty(n, np.uint8))
+        join_text(PackedText(np.zeros(packed_size(n), np.uint8), found), np.empty(n, np.uint8))
 
 
 @given(st.lists(st.tuples(st.integers(0, 255), st.sampled_from([1, 1, 1, 2, 3, 8, 254, 600]))))

@@ -13,7 +13,7 @@ from gangsaw.codecs.dna.codec import Dna
 from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.memory import likely_bytes
 from gangsaw.codecs.dna.params import MODES, Params
-from gangsaw.codecs.dna.payload import EXCHANGED, parts_of, write
+from gangsaw.codecs.dna.payload import EXCHANGED, parse_payload, write_payload
 from gangsaw.codecs.dna.samples import genome
 
 AS_RNA = bytes.maketrans(b"Tt", b"Uu")
@@ -47,11 +47,13 @@ def test_rna_takes_what_dna_takes(mode: Any, n: int) -> None:
 )
 def test_one_letter_more_decides(mode: Any, text: bytes, is_exchanged: bool) -> None:
     block = np.frombuffer(text, np.uint8)
-    payload = write(block, Params(mode=mode), np.empty(likely_bytes(block.size), np.uint8)).payload
+    payload = write_payload(
+        block, Params(mode=mode), np.empty(likely_bytes(block.size), np.uint8)
+    ).payload
     assert bool(payload[0] & EXCHANGED) == is_exchanged
 
 
 @pytest.mark.parametrize("form", [8, 11, 13, 24, 264])
 def test_what_no_encoder_exchanges_is_corrupt(form: int) -> None:
     with pytest.raises(CorruptChunk, match=f"form {form} with"):
-        parts_of(np.frombuffer(HEAD.pack(form, 0, 0) + bytes(4), np.uint8))
+        parse_payload(np.frombuffer(HEAD.pack(form, 0, 0) + bytes(4), np.uint8))

@@ -33,7 +33,7 @@ def smooth(bits: int) -> Any:
 
 
 def payload(words: Any, params: Params) -> Any:
-    data = construction.encode(words, params)
+    data = construction.encode_construction(words, params)
     assert data.size <= words.nbytes, "raw would be shorter: it tests nothing"
     return data
 
@@ -49,7 +49,7 @@ class Fenced:
         """Words of a payload as long as that one, or shorter."""
         place = self.data[self.data.size - data.size :] if self.at_end else self.data[: data.size]
         place[:] = data
-        construction.decode(place, self.words)
+        construction.decode_construction(place, self.words)
         return self.words
 
 
@@ -122,7 +122,7 @@ def test_unknown_codes_are_refused(place: int, value: int, reason: str) -> None:
 def one_word(*octets: int) -> Any:
     """Decode one 16-bit word from octets after the head: a count of 5 bits and what is left."""
     out = np.empty((1, 1, 1, 1), np.uint16)
-    construction.decode(np.array([1, 0, 0, 0, 0, *octets], np.uint8), out)
+    construction.decode_construction(np.array([1, 0, 0, 0, 0, *octets], np.uint8), out)
     return int(out[0, 0, 0, 0])
 
 
@@ -147,7 +147,7 @@ def test_a_window_that_is_missing_is_refused() -> None:
     data = payload(words, params)
     data[2] = 0
     with pytest.raises(CorruptChunk, match="window"):
-        construction.decode(data, np.empty_like(words))
+        construction.decode_construction(data, np.empty_like(words))
 
 
 def test_the_block_is_named() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, NumpyArray, UInt16s, UInt32s
 from gangsaw.codecs.core.numba.bits import prefetch_second
 from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict, jit_restrict_part
-from gangsaw.codecs.dna.dense.model.shape import ENTRY
+from gangsaw.codecs.dna.dense.model.shape import ENTRY, Shape
+from gangsaw.codecs.dna.dense.model.state import DenseState, ModelTables
 
 HASH = 0x9E3779B1  # odd, so that the map from 16 bases to keys is invertible
 QUARTERS = 4  # a core can wait for two dozen cache lines at once while it computes
@@ -16,24 +16,26 @@ BACK = 16  # bases of a lane before it learns from the reverse complement
 
 
 @jit_restrict_part
-def turn_to(last: Any, turned: Any, before: Any, base: Any, n: int) -> None:
+def append_base(last: UInt32s, complement: UInt32s, before: UInt32s, base: Bytes, n: int) -> None:
     """Append a base in each of n lanes, and prepend its complement to the reverse complement."""
     for lane in range(n):
         new = np.uint32(base[lane])
         before[lane] = last[lane] >> np.uint32(30)
         last[lane] = (last[lane] << np.uint32(2)) | new
-        turned[lane] = (turned[lane] >> np.uint32(2)) | (np.uint32(3) - new) << np.uint32(30)
+        complement[lane] = (complement[lane] >> np.uint32(2)) | (np.uint32(3) - new) << np.uint32(
+            30
+        )
 
 
 @jit_restrict_part
-def hash_bases(bases: Any, key: Any, n: int) -> None:
+def hash_bases(bases: UInt32s, key: UInt32s, n: int) -> None:
     """Hash 16 bases: a product modulo 2^32."""
     for lane in range(n):
         key[lane] = bases[lane] * np.uint32(HASH)
 
 
 @jit_restrict_part
-def high_bits(words: Any, bits: int, out: Any, n: int) -> None:
+def high_bits(words: UInt32s, bits: int, out: UInt32s, n: int) -> None:
     """Fill the highest bits of 32-bit words."""
     shift = np.uint32(32 - bits)
     for lane in range(n):
@@ -41,7 +43,7 @@ def high_bits(words: Any, bits: int, out: Any, n: int) -> None:
 
 
 @jit_restrict
-def low_bits(words: Any, bits: int, out: Any, n: int) -> None:
+def low_bits(words: UInt32s, bits: int, out: UInt32s, n: int) -> None:
     """Fill the lowest bits of 32-bit words."""
     mask = np.uint32((1 << bits) - 1)
     for lane in range(n):
@@ -49,7 +51,7 @@ def low_bits(words: Any, bits: int, out: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def find_records(key: Any, shape: Any, slot: Any, entry: Any, n: int) -> None:
+def find_records(key: UInt32s, shape: Shape, slot: UInt32s, entry: UInt32s, n: int) -> None:
     """Fill the indices of the slots and the entries of keys."""
     shift, inside = np.uint32(32 - shape.slot_bits), np.uint32(shape.slot_bits - shape.entry_bits)
     n_slots = 1 << shape.slot_bits - shape.entry_bits
@@ -62,53 +64,53 @@ def find_records(key: Any, shape: Any, slot: Any, entry: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def load_each(table: Any, index: Any, out: Any, n: int) -> None:
+def load_each(table: NumpyArray, index: UInt32s, out: UInt32s, n: int) -> None:
     """Read a table entry for each lane, and nothing else, so that all misses overlap."""
     for lane in range(n):
         out[lane] = table[index[lane]]
 
 
 @jit_restrict_part
-def store_each(table: Any, index: Any, values: Any, n: int) -> None:
+def store_each(table: UInt16s, index: UInt32s, values: UInt32s, n: int) -> None:
     """Write a table entry for each lane in order: for equal indices, the higher lane wins."""
     for lane in range(n):
         table[index[lane]] = values[lane]
 
 
 @jit_restrict_part
-def fetch_each(table: Any, index: Any, part: int, n: int) -> None:
+def fetch_each(table: UInt16s, index: UInt32s, part: int, n: int) -> None:
     """Prefetch table entries for a quarter of n lanes."""
     for lane in range(part * n // QUARTERS, (part + 1) * n // QUARTERS):
         prefetch_second(table, np.int64(index[lane]))
 
 
 @jit_norefs_part
-def find_places(shape: Any, lanes: Any, n: int) -> None:
+def find_indices(shape: Shape, lanes: DenseState, n: int) -> None:
     """Fill the table indices of each of n lanes, for both strands."""
     hash_bases(lanes.last, lanes.key, n)
-    hash_bases(lanes.turned, lanes.turned_key, n)
+    hash_bases(lanes.complement, lanes.complement_key, n)
     low_bits(lanes.last, 2 * shape.order, lanes.of_direct, n)
-    high_bits(lanes.turned, 2 * shape.order, lanes.to_direct, n)
+    high_bits(lanes.complement, 2 * shape.order, lanes.to_direct, n)
     find_records(lanes.key, shape, lanes.of_hashed, lanes.of_entry, n)
-    find_records(lanes.turned_key, shape, lanes.to_hashed, lanes.to_entry, n)
+    find_records(lanes.complement_key, shape, lanes.to_hashed, lanes.to_entry, n)
 
 
 @jit_norefs_part
-def fetch_turned(tables: Any, lanes: Any, part: int, n: int) -> None:
+def fetch_complement(tables: ModelTables, lanes: DenseState, part: int, n: int) -> None:
     """Prefetch the entries that a quarter of the lanes updates for the reverse complement."""
     fetch_each(tables.slots, lanes.to_hashed, part, n)
     fetch_each(tables.direct, lanes.to_direct, part, n)
 
 
 @jit_norefs_part
-def fetch_next(tables: Any, lanes: Any, part: int, n: int) -> None:
+def fetch_next(tables: ModelTables, lanes: DenseState, part: int, n: int) -> None:
     """Prefetch the entries that a quarter of the lanes reads in the next step."""
     fetch_each(tables.slots, lanes.of_hashed, part, n)
     fetch_each(tables.direct, lanes.of_direct, part, n)
 
 
 @jit_restrict_part
-def other_base(last: Any, back: int, out: Any, n: int) -> None:
+def other_base(last: UInt32s, back: int, out: Bytes, n: int) -> None:
     """Fill the complement of the base `back` positions before the last one."""
     shift = np.uint32(2 * back)
     for lane in range(n):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s, UInt32s
 from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict_part
 from gangsaw.codecs.dna.dense.model.contexts import load_each, other_base, store_each
 from gangsaw.codecs.dna.dense.model.logs import log2
-from gangsaw.codecs.dna.dense.model.state import CLASSES, DIRECT, HASHED
+from gangsaw.codecs.dna.dense.model.shape import Shape
+from gangsaw.codecs.dna.dense.model.state import CLASSES, DIRECT, HASHED, DenseState, ModelTables
 
 DIRECT_X, HASHED_X = 4 * DIRECT, 4 * HASHED
 DIRECT_CLASS, HASHED_CLASS = CLASSES * DIRECT, CLASSES * HASHED  # their first weights
@@ -36,7 +36,7 @@ HASHED_LOGS = np.array([hashed_logs(counts) for counts in range(256)], np.uint64
 
 
 @jit_restrict_part
-def predict_direct(found: Any, x: Any, place: Any, n: int) -> None:
+def predict_direct(found: UInt32s, x: Int32s, place: UInt32s, n: int) -> None:
     """Fill logarithms and class of direct counts, (lanes,) uint32."""
     nibble = np.uint32(15)
     for lane in range(n):
@@ -51,7 +51,9 @@ def predict_direct(found: Any, x: Any, place: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def predict_hashed(found: Any, key: Any, shift: int, x: Any, place: Any, n: int) -> None:
+def predict_hashed(
+    found: UInt32s, key: UInt32s, shift: int, x: Int32s, place: UInt32s, n: int
+) -> None:
     """Fill logarithms and class of hashed counts, (lanes,) uint32; 0 for those of another key."""
     octet, field = np.uint32(255), np.uint64(0xFFFF)
     for lane in range(n):
@@ -67,7 +69,7 @@ def predict_hashed(found: Any, key: Any, shift: int, x: Any, place: Any, n: int)
 
 
 @jit_restrict_part
-def count_direct(found: Any, base: Any, new: Any, n: int) -> None:
+def count_direct(found: UInt32s, base: Bytes, new: UInt32s, n: int) -> None:
     """Fill direct counts incremented for a base; if that one is at 15, all are halved first."""
     nibble = np.uint32(15)
     for lane in range(n):
@@ -78,7 +80,9 @@ def count_direct(found: Any, base: Any, new: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def count_hashed(found: Any, key: Any, shift: int, base: Any, new: Any, n: int) -> None:
+def count_hashed(
+    found: UInt32s, key: UInt32s, shift: int, base: Bytes, new: UInt32s, n: int
+) -> None:
     """Fill hashed counts: that of the base incremented, up to 3, the others reduced to at most 2.
 
     Counts of another key with a sum above 2 are halved and stay; else this context takes the slot.
@@ -101,7 +105,7 @@ def count_hashed(found: Any, key: Any, shift: int, base: Any, new: Any, n: int) 
 
 
 @jit_norefs_part
-def predict_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
+def predict_counts(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Fill the predictions of direct and hashed counts."""
     load_each(tables.slots, lanes.of_hashed, lanes.hashed, n)
     load_each(tables.direct, lanes.of_direct, lanes.direct, n)
@@ -111,7 +115,7 @@ def predict_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def learn_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
+def learn_counts(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Count the coded base; before the contexts of lanes are updated."""
     count_hashed(lanes.hashed, lanes.key, 24 - shape.slot_bits, lanes.base, lanes.new, n)
     store_each(tables.slots, lanes.of_hashed, lanes.new, n)
@@ -120,7 +124,7 @@ def learn_counts(shape: Any, tables: Any, lanes: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def learn_turned_direct(shape: Any, tables: Any, lanes: Any, n: int) -> None:
+def learn_complement_direct(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Count the base of the reverse complement in the direct counts."""
     load_each(tables.direct, lanes.to_direct, lanes.direct, n)
     other_base(lanes.last, shape.order, lanes.other, n)
@@ -129,10 +133,10 @@ def learn_turned_direct(shape: Any, tables: Any, lanes: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def learn_turned_hashed(shape: Any, tables: Any, lanes: Any, n: int) -> None:
+def learn_complement_hashed(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Count the base of the reverse complement in the hashed counts."""
     load_each(tables.slots, lanes.to_hashed, lanes.hashed, n)
     other_base(lanes.before, 0, lanes.other, n)
     shift = 24 - shape.slot_bits
-    count_hashed(lanes.hashed, lanes.turned_key, shift, lanes.other, lanes.new, n)
+    count_hashed(lanes.hashed, lanes.complement_key, shift, lanes.other, lanes.new, n)
     store_each(tables.slots, lanes.to_hashed, lanes.new, n)

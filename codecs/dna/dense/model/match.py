@@ -9,10 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.dna.dense.model.contexts import BACK, load_each
 from gangsaw.codecs.dna.dense.model.logs import LOGS
-from gangsaw.codecs.dna.dense.model.state import CLASSES, MATCH, NOWHERE
+from gangsaw.codecs.dna.dense.model.shape import Shape
+from gangsaw.codecs.dna.dense.model.state import (
+    CLASSES,
+    MATCH,
+    NOWHERE,
+    DenseState,
+    Matches,
+    ModelTables,
+)
 
 MATCH_X, MATCH_CLASS = 4 * MATCH, CLASSES * MATCH
 MOST_EQUAL = 32  # most bases compared
@@ -23,7 +32,7 @@ KEPT, RECENT = 0xFFFF, 0xFF  # masks of the miss history
 
 
 @jit_norefs_inline
-def ones_in(word: Any) -> Any:
+def ones_in(word: int) -> Any:
     """Return the number of set bits in 16."""
     word = (word & 0x5555) + (word >> 1 & 0x5555)
     word = (word & 0x3333) + (word >> 2 & 0x3333)
@@ -32,7 +41,9 @@ def ones_in(word: Any) -> Any:
 
 
 @jit_norefs_inline
-def equal_before(codes: Any, at: int, step: int, here: int, now: int) -> int:
+def equal_before(
+    codes: Bytes, at: int | np.int64, step: int | np.int64, here: int | np.int64, now: int
+) -> int:
     """Return the number of equal bases before two positions, at most 32."""
     n = 0
     if step < now:
@@ -42,7 +53,9 @@ def equal_before(codes: Any, at: int, step: int, here: int, now: int) -> int:
 
 
 @jit_norefs_inline
-def equal_behind(codes: Any, at: int, step: int, here: int, now: int) -> int:
+def equal_behind(
+    codes: Bytes, at: int | np.int64, step: int | np.int64, here: int | np.int64, now: int
+) -> int:
     """Return the number of bases from `at` on that complement those before `here`, at most 32."""
     n = 0
     while n < MOST_EQUAL and step + n < now and codes[at + n] == 3 - codes[here - 1 - n]:
@@ -51,28 +64,37 @@ def equal_behind(codes: Any, at: int, step: int, here: int, now: int) -> int:
 
 
 @jit_norefs_inline
-def begin_match(matches: Any, lane: int, low: int, at: int, step: int, length: int) -> None:
+def begin_match(
+    matches: Matches,
+    lane: int,
+    low: int | np.int64,
+    at: int | np.int64,
+    step: int | np.int64,
+    length: int,
+) -> None:
     """Start a match of a lane with the bases from `at` on, in the lane that starts at `low`."""
     matches.at[lane], matches.low[lane], matches.step[lane] = at, low, step
     matches.length[lane], matches.misses[lane] = length, 0
 
 
 @jit_norefs_inline
-def is_checked(entry: Any, key: Any, bits: int) -> bool:
+def is_checked(entry: int, key: int, bits: int) -> bool:
     """Return True if the check bits of an entry, above its position, are the lowest of a key."""
     above = np.uint32(bits)
     return bool(entry != 0 and entry >> above == np.uint32(key << above) >> above)
 
 
 @jit_norefs_part
-def find_match(codes: Any, shape: Any, lanes: Any, matches: Any, lane: int, now: int) -> None:
+def find_match(
+    codes: Bytes, shape: Shape, lanes: DenseState, matches: Matches, lane: int, now: int
+) -> None:
     """Start a match of a lane without one, from the entry of its own strand, else the other's.
 
     An entry gives the step after 16 bases. On the reverse complement these bases and those after
     them are compared, and the prediction is the complement of the base before them.
     """
     here, mask = lane * shape.stride + now, (1 << shape.step_bits) - 1
-    entry, turned = lanes.entry[lane], lanes.turned_entry[lane]
+    entry, complement = lanes.entry[lane], lanes.complement_entry[lane]
     if is_checked(entry, lanes.key[lane], shape.place_bits):
         place = np.int64(entry) & (1 << shape.place_bits) - 1
         step, low = place & mask, (place >> shape.step_bits) * shape.stride
@@ -80,8 +102,8 @@ def find_match(codes: Any, shape: Any, lanes: Any, matches: Any, lane: int, now:
         if length >= BACK:
             begin_match(matches, lane, low, low + step, 1, length)
             return
-    if is_checked(turned, lanes.turned_key[lane], shape.place_bits):
-        place = np.int64(turned) & (1 << shape.place_bits) - 1
+    if is_checked(complement, lanes.complement_key[lane], shape.place_bits):
+        place = np.int64(complement) & (1 << shape.place_bits) - 1
         step, low = (place & mask) - BACK, (place >> shape.step_bits) * shape.stride
         if step > 0:
             length = equal_behind(codes, low + step, step, here, now)
@@ -90,15 +112,21 @@ def find_match(codes: Any, shape: Any, lanes: Any, matches: Any, lane: int, now:
 
 
 @jit_norefs_part
-def load_entries(tables: Any, lanes: Any, n: int) -> None:
+def load_entries(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Look up the earlier positions of the last 16 bases of n lanes, on either strand."""
     load_each(tables.entries, lanes.of_entry, lanes.entry, n)
-    load_each(tables.entries, lanes.to_entry, lanes.turned_entry, n)
+    load_each(tables.entries, lanes.to_entry, lanes.complement_entry, n)
 
 
 @jit_norefs_part
 def find_matches(
-    codes: Any, shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int
+    codes: Bytes,
+    shape: Shape,
+    tables: ModelTables,
+    lanes: DenseState,
+    matches: Matches,
+    now: int,
+    n: int,
 ) -> None:
     """Start matches in those of n lanes without one."""
     if shape.enters_first:
@@ -109,14 +137,16 @@ def find_matches(
 
 
 @jit_norefs_inline
-def length_class(length: Any) -> int:
+def length_class(length: int) -> int:
     """Return the class of a match length, 0 to 7."""
     short = int(length >= 16) + int(length >= 20) + int(length >= 24) + int(length >= 32)
     return short + int(length >= 48) + int(length >= 96) + int(length >= 256)
 
 
 @jit_norefs_part
-def predict_matches(codes: Any, tables: Any, lanes: Any, matches: Any, n: int) -> None:
+def predict_matches(
+    codes: Bytes, tables: ModelTables, lanes: DenseState, matches: Matches, n: int
+) -> None:
     """Fill the logarithms of the match model: log odds of the predicted base, 0 for others."""
     x, hits = lanes.x, tables.hits
     for lane in range(n):
@@ -138,7 +168,7 @@ def predict_matches(codes: Any, tables: Any, lanes: Any, matches: Any, n: int) -
 
 
 @jit_norefs_part
-def learn_matches(tables: Any, lanes: Any, matches: Any, n: int) -> None:
+def learn_matches(tables: ModelTables, lanes: DenseState, matches: Matches, n: int) -> None:
     """Update the statistics of matches, then advance or drop each match."""
     hits, state, change = tables.hits, matches.state, matches.change
     for lane in range(n):
@@ -154,7 +184,7 @@ def learn_matches(tables: Any, lanes: Any, matches: Any, n: int) -> None:
 
 
 @jit_norefs_inline
-def move_match(matches: Any, lane: int, is_hit: bool) -> None:
+def move_match(matches: Matches, lane: int, is_hit: bool) -> None:
     """Advance a match to its next base; drop it at the lane's start or with too many misses."""
     length = matches.length[lane]
     less = length // 2 if length > 32 else 0
@@ -167,7 +197,7 @@ def move_match(matches: Any, lane: int, is_hit: bool) -> None:
 
 
 @jit_norefs_part
-def enter_places(shape: Any, tables: Any, lanes: Any, now: int, n: int) -> None:
+def enter_positions(shape: Shape, tables: ModelTables, lanes: DenseState, now: int, n: int) -> None:
     """Enter the current step as the position after the last 16 bases of each of n lanes.
 
     Previous entries are looked up first: after the update a lane would find its own entry.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s, UInt32s
 from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict_part
 from gangsaw.codecs.dna.dense.model.logs import POWER, POWERS
-from gangsaw.codecs.dna.dense.model.state import CLASSES, HASHED, MODELS
+from gangsaw.codecs.dna.dense.model.shape import Shape
+from gangsaw.codecs.dna.dense.model.state import CLASSES, HASHED, MODELS, DenseState, ModelTables
 
 TOTAL = 1 << 16  # sum of the frequencies
 LEAST = 16  # least frequency of a base
@@ -19,7 +19,7 @@ LEAST_RATE, FADE, MOST_FADED = 256, 1024, 20480
 
 
 @jit_restrict_part
-def weigh_models(weights: Any, place: Any, weight: Any, n: int) -> None:
+def weigh_models(weights: Int32s, place: UInt32s, weight: Int32s, n: int) -> None:
     """Fill the weights of each model in each of n lanes, in units of 2^-14."""
     for model in range(MODELS):
         second = np.uint32(SECOND + CLASSES * model - CLASSES * HASHED)
@@ -30,7 +30,7 @@ def weigh_models(weights: Any, place: Any, weight: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def sum_logs(weight: Any, x: Any, d: Any, n: int) -> None:
+def sum_logs(weight: Int32s, x: Int32s, d: Int32s, n: int) -> None:
     """Fill the weighted logarithms, in 1/256 of a bit; no sum overflows 32 bits."""
     for base in range(4):
         for lane in range(n):
@@ -43,7 +43,7 @@ def sum_logs(weight: Any, x: Any, d: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def raise_powers(d: Any, power: Any, n: int) -> None:
+def raise_powers(d: Int32s, power: Int32s, n: int) -> None:
     """Fill the powers of two, scaled so that the largest is 65535."""
     for lane in range(n):
         most = max(max(d[0, lane], d[1, lane]), max(d[2, lane], d[3, lane]))
@@ -52,7 +52,7 @@ def raise_powers(d: Any, power: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def share_out(power: Any, frequency: Any, n: int) -> None:
+def share_out(power: Int32s, frequency: Int32s, n: int) -> None:
     """Fill frequencies with sum TOTAL; the rounding rest goes to the first of the largest."""
     for lane in range(n):
         a, c, g, t = power[0, lane], power[1, lane], power[2, lane], power[3, lane]
@@ -78,7 +78,9 @@ def share_out(power: Any, frequency: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def slope_weights(frequency: Any, base: Any, x: Any, rate: int, weight: Any, n: int) -> None:
+def slope_weights(
+    frequency: Int32s, base: Bytes, x: Int32s, rate: int, weight: Int32s, n: int
+) -> None:
     """Fill the gradient of each weight: error times logarithm, summed over the bases."""
     pace = np.int32(rate)
     for model in range(MODELS):
@@ -95,7 +97,7 @@ def slope_weights(frequency: Any, base: Any, x: Any, rate: int, weight: Any, n: 
 
 
 @jit_restrict_part
-def add_weights(weights: Any, place: Any, weight: Any, n: int) -> None:
+def add_weights(weights: Int32s, place: UInt32s, weight: Int32s, n: int) -> None:
     """Add the updates of all lanes, then clip each weight to MOST_WEIGHT."""
     for lane in range(n):  # all models of a lane: no sum waits for the one before it
         for model in range(MODELS):
@@ -106,7 +108,7 @@ def add_weights(weights: Any, place: Any, weight: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def mix_models(tables: Any, lanes: Any, n: int) -> None:
+def mix_models(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Fill the frequencies of n lanes."""
     weigh_models(tables.weights, lanes.place, lanes.weight, n)
     sum_logs(lanes.weight, lanes.x, lanes.d, n)
@@ -115,13 +117,13 @@ def mix_models(tables: Any, lanes: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def find_slopes(shape: Any, lanes: Any, now: int, n: int) -> None:
+def find_slopes(shape: Shape, lanes: DenseState, now: int, n: int) -> None:
     """Fill the weight updates for the coded base, with a decaying learning rate."""
     rate = LEAST_RATE + LEAST_RATE * (MOST_FADED // (FADE + now * shape.lanes))
     slope_weights(lanes.frequency, lanes.base, lanes.x, rate, lanes.weight, n)
 
 
 @jit_norefs_part
-def learn_weights(tables: Any, lanes: Any, n: int) -> None:
+def learn_weights(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Apply the updates to all weights."""
     add_weights(tables.weights, lanes.place, lanes.weight, n)

@@ -24,10 +24,10 @@ __device__ __forceinline__ void learn_rows(Tables& tables, const Lane& lane, uns
 }
 
 // Learn what the other strand says, from its rows, which were read before.
-__device__ __forceinline__ void learn_turned_rows(Tables& tables, const Lane& lane) {
+__device__ __forceinline__ void learn_complement_rows(Tables& tables, const Lane& lane) {
     const unsigned base3 = other_base(lane.last, 3), base6 = other_base(lane.last, 6);
-    atomicAdd(&tables.rows3[lane.turned >> HIGH3], row_rise(lane.row3, base3, RATE3));
-    atomicAdd(&tables.rows6[lane.turned >> HIGH6], row_rise(lane.row6, base6, RATE6));
+    atomicAdd(&tables.rows3[lane.complement >> HIGH3], row_rise(lane.row3, base3, RATE3));
+    atomicAdd(&tables.rows6[lane.complement >> HIGH6], row_rise(lane.row6, base6, RATE6));
 }
 
 __device__ __forceinline__ void predict_direct(const Logs& logs, Lane& lane) {
@@ -97,16 +97,16 @@ __device__ __forceinline__ Stores learned_counts(const Shape& shape, const Lane&
 }
 
 // Read what the other strand learns from; return what it stores.
-__device__ __forceinline__ Stores learned_turned(const Block& block, const Tables& tables,
-                                                 Lane& lane, bool stores) {
+__device__ __forceinline__ Stores learned_complement(const Block& block, const Tables& tables,
+                                                     Lane& lane, bool stores) {
     Stores own = {};
-    own.direct = high_bits(lane.turned, 2 * block.shape.order);
-    own.hashed = high_bits(lane.turned_key, block.shape.slot_bits);
+    own.direct = high_bits(lane.complement, 2 * block.shape.order);
+    own.hashed = high_bits(lane.complement_key, block.shape.slot_bits);
     own.to_direct = own.to_hashed = stores;
     if (!stores) return own;
-    lane.row3 = tables.rows3[lane.turned >> HIGH3];
-    lane.row6 = tables.rows6[lane.turned >> HIGH6];
-    const unsigned check = check_of(block.shape, lane.turned_key);
+    lane.row3 = tables.rows3[lane.complement >> HIGH3];
+    lane.row6 = tables.rows6[lane.complement >> HIGH6];
+    const unsigned check = check_of(block.shape, lane.complement_key);
     const unsigned other = other_base(lane.last, int(block.shape.order));
     own.new_direct = count_direct(block.direct[own.direct], other);
     own.new_hashed = count_hashed(block.hashed[own.hashed], check, other_base(lane.before, 0));
@@ -153,7 +153,7 @@ __device__ __forceinline__ unsigned entry_of(const Shape& shape, const Lane& lan
 // Look up where the last 16 bases were, on either strand.
 __device__ __forceinline__ void load_entries(const Block& block, Lane& lane) {
     lane.entry = block.entries[high_bits(lane.key, block.shape.entry_bits)];
-    lane.turned_entry = block.entries[high_bits(lane.turned_key, block.shape.entry_bits)];
+    lane.complement_entry = block.entries[high_bits(lane.complement_key, block.shape.entry_bits)];
 }
 
 // Begin a match where an entry, of the lane's own strand first, leads to one.
@@ -161,7 +161,7 @@ __device__ __forceinline__ void find_match(const Block& block, Lane& lane, int n
     const Shape& shape = block.shape;
     const int bits = int(shape.place_bits), step_bits = int(shape.step_bits);
     const Place here = this_lane() * shape.stride + now;
-    const unsigned entry = lane.entry, turned = lane.turned_entry;
+    const unsigned entry = lane.entry, complement = lane.complement_entry;
     if (is_checked(entry, lane.key, bits)) {
         const unsigned place = low_bits(entry, bits);
         const int step = int(low_bits(place, step_bits));
@@ -169,8 +169,8 @@ __device__ __forceinline__ void find_match(const Block& block, Lane& lane, int n
         const int length = equal_before(block.codes, low + step, step, here, now);
         if (length >= BACK) return begin_match(lane.match, low, low + step, 1, length);
     }
-    if (!is_checked(turned, lane.turned_key, bits)) return;
-    const unsigned place = low_bits(turned, bits);
+    if (!is_checked(complement, lane.complement_key, bits)) return;
+    const unsigned place = low_bits(complement, bits);
     const int step = int(low_bits(place, step_bits)) - BACK;
     if (step <= 0) return;
     const Place low = Place(place >> step_bits) * shape.stride;

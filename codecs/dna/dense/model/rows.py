@@ -7,13 +7,13 @@ has no effect.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int32s, UInt32s, UInt64s
 from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict_part
 from gangsaw.codecs.dna.dense.model.contexts import other_base
 from gangsaw.codecs.dna.dense.model.logs import LOGS
+from gangsaw.codecs.dna.dense.model.state import DenseState, ModelTables
 
 RATE3, RATE6 = 9, 8  # a step learns 2^-rate of the distance
 FIELD = 0xFFFF
@@ -23,7 +23,9 @@ HIGH3, HIGH6 = 26, 20  # bits below the context of the reverse complement
 
 
 @jit_restrict_part
-def predict_row(table: Any, last: Any, mask: int, row: Any, x: Any, first: int, n: int) -> None:
+def predict_row(
+    table: UInt64s, last: UInt32s, mask: int, row: UInt64s, x: Int32s, first: int, n: int
+) -> None:
     """Fill the rows of the last bases of n lanes, and their logarithms in x[first:first + 4]."""
     low = np.uint32(mask)
     for lane in range(n):
@@ -34,14 +36,14 @@ def predict_row(table: Any, last: Any, mask: int, row: Any, x: Any, first: int, 
 
 
 @jit_restrict_part
-def find_row(table: Any, turned: Any, shift: int, row: Any, n: int) -> None:
+def find_row(table: UInt64s, complement: UInt32s, shift: int, row: UInt64s, n: int) -> None:
     """Fill the rows of the reverse complement."""
     for lane in range(n):
-        row[lane] = table[turned[lane] >> np.uint32(shift)]
+        row[lane] = table[complement[lane] >> np.uint32(shift)]
 
 
 @jit_restrict_part
-def row_rise(row: Any, base: Any, rate: int, rise: Any, n: int) -> None:
+def row_rise(row: UInt64s, base: Bytes, rate: int, rise: UInt64s, n: int) -> None:
     """Fill the update of a row for a base: lower for the others, higher for itself."""
     shift, field = np.uint64(rate), np.uint64(FIELD)
     kept = (field >> shift) * np.uint64(ONES)
@@ -53,7 +55,7 @@ def row_rise(row: Any, base: Any, rate: int, rise: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def add_behind(table: Any, last: Any, mask: int, rise: Any, n: int) -> None:
+def add_behind(table: UInt64s, last: UInt32s, mask: int, rise: UInt64s, n: int) -> None:
     """Update the rows of the bases before the last one, which was coded."""
     low = np.uint32(mask)
     for lane in range(n):
@@ -61,21 +63,21 @@ def add_behind(table: Any, last: Any, mask: int, rise: Any, n: int) -> None:
 
 
 @jit_restrict_part
-def add_turned(table: Any, turned: Any, shift: int, rise: Any, n: int) -> None:
+def add_complement(table: UInt64s, complement: UInt32s, shift: int, rise: UInt64s, n: int) -> None:
     """Update the rows of the reverse complement."""
     for lane in range(n):
-        table[turned[lane] >> np.uint32(shift)] += rise[lane]
+        table[complement[lane] >> np.uint32(shift)] += rise[lane]
 
 
 @jit_norefs_part
-def predict_rows(tables: Any, lanes: Any, n: int) -> None:
+def predict_rows(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Fill rows and logarithms of both orders."""
     predict_row(tables.rows3, lanes.last, LOW3, lanes.row3, lanes.x, 0, n)
     predict_row(tables.rows6, lanes.last, LOW6, lanes.row6, lanes.x, 4, n)
 
 
 @jit_norefs_part
-def learn_rows(tables: Any, lanes: Any, n: int) -> None:
+def learn_rows(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Learn the coded base, by now the last one, in the rows that predicted it."""
     row_rise(lanes.row3, lanes.base, RATE3, lanes.rise, n)
     add_behind(tables.rows3, lanes.last, LOW3, lanes.rise, n)
@@ -84,18 +86,18 @@ def learn_rows(tables: Any, lanes: Any, n: int) -> None:
 
 
 @jit_norefs_part
-def learn_turned_row3(tables: Any, lanes: Any, n: int) -> None:
+def learn_complement_row3(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Learn the base of the reverse complement after 3 bases."""
-    find_row(tables.rows3, lanes.turned, HIGH3, lanes.row3, n)
+    find_row(tables.rows3, lanes.complement, HIGH3, lanes.row3, n)
     other_base(lanes.last, 3, lanes.other, n)
     row_rise(lanes.row3, lanes.other, RATE3, lanes.rise, n)
-    add_turned(tables.rows3, lanes.turned, HIGH3, lanes.rise, n)
+    add_complement(tables.rows3, lanes.complement, HIGH3, lanes.rise, n)
 
 
 @jit_norefs_part
-def learn_turned_row6(tables: Any, lanes: Any, n: int) -> None:
+def learn_complement_row6(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Learn the base of the reverse complement after 6 bases."""
-    find_row(tables.rows6, lanes.turned, HIGH6, lanes.row6, n)
+    find_row(tables.rows6, lanes.complement, HIGH6, lanes.row6, n)
     other_base(lanes.last, 6, lanes.other, n)
     row_rise(lanes.row6, lanes.other, RATE6, lanes.rise, n)
-    add_turned(tables.rows6, lanes.turned, HIGH6, lanes.rise, n)
+    add_complement(tables.rows6, lanes.complement, HIGH6, lanes.rise, n)

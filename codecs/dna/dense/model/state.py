@@ -78,12 +78,12 @@ class DenseState(NamedTuple):
 
     Attributes
     ----------
-    last, turned : uint32, the last 16 bases, the latest lowest; their reverse complement
+    last, complement : uint32, the last 16 bases, the latest lowest; their reverse complement
     before : uint32, the base before `last`
-    key, turned_key : uint32, hashes of `last` and `turned`
+    key, complement_key : uint32, hashes of `last` and `complement`
     of_direct, of_hashed, of_entry : uint32, table indices of `last`
-    to_direct, to_hashed, to_entry : uint32, table indices of `turned`
-    direct, hashed, entry, turned_entry, new : uint32, values read there, next value to store
+    to_direct, to_hashed, to_entry : uint32, table indices of `complement`
+    direct, hashed, entry, complement_entry, new : uint32, values read there, next value to store
     row3, row6, rise : uint64, rows read, and their updates
     x : (4 * MODELS, lanes) int32, logarithms, four of each model
     place : (2 * MODELS, lanes) uint32, indices of the weights in use
@@ -93,10 +93,10 @@ class DenseState(NamedTuple):
     """
 
     last: U32
-    turned: U32
+    complement: U32
     before: U32
     key: U32
-    turned_key: U32
+    complement_key: U32
     of_direct: U32
     of_hashed: U32
     of_entry: U32
@@ -106,7 +106,7 @@ class DenseState(NamedTuple):
     direct: U32
     hashed: U32
     entry: U32
-    turned_entry: U32
+    complement_entry: U32
     new: U32
     row3: U64
     row6: U64
@@ -147,10 +147,10 @@ def new_lanes() -> DenseState:
     """Return the state of lanes before their first base: after 16 times A."""
     lanes = DenseState(
         last=np.zeros(MOST_LANES, np.uint32),
-        turned=np.zeros(MOST_LANES, np.uint32),
+        complement=np.zeros(MOST_LANES, np.uint32),
         before=np.zeros(MOST_LANES, np.uint32),
         key=np.zeros(MOST_LANES, np.uint32),
-        turned_key=np.zeros(MOST_LANES, np.uint32),
+        complement_key=np.zeros(MOST_LANES, np.uint32),
         of_direct=np.zeros(MOST_LANES, np.uint32),
         of_hashed=np.zeros(MOST_LANES, np.uint32),
         of_entry=np.zeros(MOST_LANES, np.uint32),
@@ -160,7 +160,7 @@ def new_lanes() -> DenseState:
         direct=np.zeros(MOST_LANES, np.uint32),
         hashed=np.zeros(MOST_LANES, np.uint32),
         entry=np.zeros(MOST_LANES, np.uint32),
-        turned_entry=np.zeros(MOST_LANES, np.uint32),
+        complement_entry=np.zeros(MOST_LANES, np.uint32),
         new=np.zeros(MOST_LANES, np.uint32),
         row3=np.zeros(MOST_LANES, np.uint64),
         row6=np.zeros(MOST_LANES, np.uint64),
@@ -174,5 +174,5 @@ def new_lanes() -> DenseState:
         base=np.zeros(MOST_LANES, np.uint8),
         other=np.zeros(MOST_LANES, np.uint8),
     )
-    lanes.turned[:] = ~lanes.last
+    lanes.complement[:] = ~lanes.last
     return lanes

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
 from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS, TERMS, SampledRows, add_costs
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
@@ -33,7 +33,7 @@ class FloatBits(NamedTuple):
 
 
 def choose_predictors(
-    words: npt.NDArray[Any],
+    words: NumpyArray,
     lanes: Lanes,
     mantissa: int,
     bits_of: npt.NDArray[np.uint8],
@@ -99,7 +99,7 @@ def _best_chance(costs: npt.NDArray[np.int64], step: int, margin: int) -> npt.ND
     return chances[int(np.argmin(totals))]
 
 
-def _of_lanes(chosen: Any, lanes: Lanes) -> npt.NDArray[np.uint8]:
+def _of_lanes(chosen: Int64s | int, lanes: Lanes) -> npt.NDArray[np.uint8]:
     """Return the predictors of all lanes, 0 for lanes without words."""
     predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
     predictors[: lanes.n_series] = chosen
@@ -128,7 +128,7 @@ def _step(lanes: Lanes, n_rows: int) -> int:
 
 
 def _costs(
-    words: npt.NDArray[Any], lanes: Lanes, step: int, float_bits: FloatBits
+    words: NumpyArray, lanes: Lanes, step: int, float_bits: FloatBits
 ) -> npt.NDArray[np.int64]:
     """Return the (predictors, series) bits of every step-th row under each predictor."""
     sample = SampledRows(sampled_strips(lanes), lanes.n_rows, lanes.n_times, step)
@@ -144,7 +144,9 @@ def _gains(costs: npt.NDArray[np.int64], n_rows: float) -> bool:
 
 
 @jit
-def _float_costs(words: Any, sample: SampledRows, float_bits: FloatBits, costs: Any) -> None:
+def _float_costs(
+    words: NumpyArray, sample: SampledRows, float_bits: FloatBits, costs: NumpyArray
+) -> None:
     """Fill costs (n_strips * 32,) with the sign and fraction bits of a sample."""
     mantissa, bits_of, commonest = float_bits
     most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
@@ -158,7 +160,9 @@ def _float_costs(words: Any, sample: SampledRows, float_bits: FloatBits, costs: 
 
 
 @jit_inline_part
-def word_bits(word: Any, mantissa: int, most: int, bits_of: Any, commonest: Any) -> int:
+def word_bits(
+    word: np.uint64, mantissa: int, most: int, bits_of: Bytes, commonest: np.uint64
+) -> int:
     """Return the bits of a word without a prediction; 0 for zeros and the commonest word.
 
     most : largest exponent field
@@ -171,27 +175,27 @@ def word_bits(word: Any, mantissa: int, most: int, bits_of: Any, commonest: Any)
     return 1 + (int(count) if fraction << np.uint64(count) == np.uint64(0) else mantissa)
 
 
-def choose_commonest(words: npt.NDArray[Any], mantissa: int) -> int | None:
+def choose_commonest(words: NumpyArray, mantissa: int) -> int | None:
     """Return the most frequent non-finite word of (n,) words, None if all are finite."""
     width = 8 * words.itemsize
-    infinity = words.dtype.type(((1 << (width - 1 - mantissa)) - 1) << mantissa)
+    infinity: Any = words.dtype.type(((1 << (width - 1 - mantissa)) - 1) << mantissa)
     return commonest_of(list_odd(words, infinity)) if find_odd(words, infinity) else None
 
 
-def commonest_of(odd: npt.NDArray[Any]) -> int:
+def commonest_of(odd: NumpyArray) -> int:
     """Return the most frequent of (n,) words; the smallest if several are."""
     values, counts = np.unique(odd, return_counts=True)
     return int(values[counts.argmax()])
 
 
 @jit_inline_part
-def is_finite(word: Any, infinity: Any) -> bool:
+def is_finite(word: int, infinity: int) -> bool:
     """Return True if some bit of the exponent field is not set."""
     return bool(word & infinity != infinity)
 
 
 @jit
-def find_odd(words: Any, infinity: Any) -> int:
+def find_odd(words: NumpyArray, infinity: int) -> int:
     """Count the words that are not finite."""
     n = 0
     for i in range(words.size):
@@ -199,9 +203,10 @@ def find_odd(words: Any, infinity: Any) -> int:
     return n
 
 
-def list_odd(words: npt.NDArray[Any], infinity: Any) -> npt.NDArray[Any]:
+def list_odd(words: NumpyArray, infinity: int) -> NumpyArray:
     """Return the words that are not finite."""
-    odd: npt.NDArray[Any] = words[(words & infinity) == infinity]
+    bits: Any = words
+    odd: NumpyArray = bits[(bits & infinity) == infinity]
     return odd
 
 
@@ -211,7 +216,7 @@ def start_steps(lanes: Lanes) -> tuple[int, int]:
 
 
 def choose_starts(
-    some: npt.NDArray[Any], predictors: npt.NDArray[np.uint8], mantissa: int
+    some: NumpyArray, predictors: npt.NDArray[np.uint8], mantissa: int
 ) -> tuple[int, int]:
     """Return the median exponents of words and of residuals in a (strips, rows, 32) sample.
 

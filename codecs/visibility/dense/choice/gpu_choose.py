@@ -25,7 +25,7 @@ from gangsaw.codecs.visibility.dense.choice.choose import (
 )
 from gangsaw.codecs.visibility.dense.choice.means import sampled_pieces
 from gangsaw.codecs.visibility.dense.coding.gpu_batch import BlockBatch
-from gangsaw.codecs.visibility.dense.model.gpu_tables import piece_table, places_of
+from gangsaw.codecs.visibility.dense.model.gpu_tables import offsets_of, piece_table
 from gangsaw.codecs.visibility.dense.model.grid import Grid, grid_step
 from gangsaw.codecs.visibility.dense.model.head import N_TABLES, BlockChoice
 from gangsaw.codecs.visibility.dense.model.host_grid import choose_grid
@@ -100,7 +100,7 @@ def choose_grids(batch: BlockBatch) -> list[Grid]:
     """Return the grid of each block, from words sampled evenly over it."""
     n_words = [of.shape[0] * LANES for of in batch.lanes]
     steps = np.array([grid_step(n) for n in n_words])
-    firsts = places_of(-(-n // step) for n, step in zip(n_words, steps.tolist(), strict=True))
+    firsts = offsets_of(-(-n // step) for n, step in zip(n_words, steps.tolist(), strict=True))
     samples = SampledWords(steps, np.diff(firsts), firsts[:-1])
     out = cupy().empty(firsts[-1], batch.word_type)
     batch.run(
@@ -120,7 +120,7 @@ def choose_commonest_of_each(batch: BlockBatch) -> list[int | None]:
     batch.run(FILE, "find_odd", owners.size, owners, batch.blocks, batch.axes, found)
     least, most, n_words = pull(found).T
     room = np.where(least < most, n_words, np.uint64(0))
-    firsts = places_of(room.tolist())
+    firsts = offsets_of(room.tolist())
     commonest = [int(word) if n else None for word, n in zip(least, n_words, strict=True)]
     if not firsts[-1]:
         return commonest
@@ -163,7 +163,7 @@ def _costs(
     out = cupy().empty((len(table), len(PREDICTORS), LANES), np.int32)
     of_choices = batch.choices(choices), batch.terms
     batch.run(FILE, "add_costs", len(table), table, batch.blocks, batch.axes, *of_choices, out)
-    ends = places_of(own.size for own in strips.values())
+    ends = offsets_of(own.size for own in strips.values())
     found = pull(out)
     return {
         i: spread_costs(found[ends[n] : ends[n + 1]], strips[i], batch.lanes[i])

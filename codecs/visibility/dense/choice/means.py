@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import UInt32s
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part
 from gangsaw.codecs.visibility.dense.block import DenseBlock, StripScratch
 from gangsaw.codecs.visibility.dense.coding.encode import Strips, try_means
@@ -35,7 +35,7 @@ def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
 
 
 @jit_norefs
-def entropy_bits(counts: Any) -> float:
+def entropy_bits(counts: UInt32s) -> float:
     """Return the bits of coded symbols and their tables, from counts by table and symbol."""
     bits = 0.0
     for t in range(len(counts)):
@@ -49,7 +49,7 @@ def entropy_bits(counts: Any) -> float:
 
 @jit_norefs
 def best_means(
-    strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: Symbols, counts: Any
+    strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: Symbols, counts: UInt32s
 ) -> int:
     """Return the kind of means under which a sample takes the fewest bits.
 

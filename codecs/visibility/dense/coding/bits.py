@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
 from gangsaw.codecs.visibility.dense.block import ESCAPED_EXPONENT
@@ -13,7 +14,9 @@ from gangsaw.codecs.visibility.dense.model.values import join, split
 
 
 @jit_norefs_inline
-def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> Any:
+def put(
+    out: Bytes, at: int, pending: np.uint64, used: np.uint64, value: np.uint64, count: np.uint64
+) -> Any:
     """Append `count` <= 56 bits of a value, least significant first; return the writer state."""
     pending |= value << used
     store_le64(out, at, pending)
@@ -23,7 +26,7 @@ def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> A
 
 
 @jit_norefs_inline
-def finish(out: Any, writer: Any) -> Any:
+def finish(out: Bytes, writer: tuple[int, np.uint64, np.uint64]) -> Any:
     """Write the pending bits; return the total number of bytes written."""
     at, pending, used = writer
     out[at] = pending
@@ -31,14 +34,19 @@ def finish(out: Any, writer: Any) -> Any:
 
 
 @jit_norefs_inline
-def escaped_bits(exponent: Any, is_residual: Any, mantissa: int) -> Any:
+def escaped_bits(exponent: np.uint64, is_residual: int, mantissa: int) -> Any:
     """Return the fraction bits of an escaped value, uint64 like its exponent."""
     return exponent if is_residual else np.uint64(mantissa)
 
 
 @jit_norefs_inline
 def put_escape(
-    out: Any, writer: Any, word: Any, is_residual: Any, width: int, mantissa: int
+    out: Bytes,
+    writer: tuple[int, np.uint64, np.uint64],
+    word: np.uint64,
+    is_residual: int,
+    width: int,
+    mantissa: int,
 ) -> Any:
     """Append an escaped value in full: sign, exponent, then the fraction in two parts."""
     at, pending, used = writer
@@ -55,7 +63,7 @@ def put_escape(
 
 
 @jit_norefs_inline
-def take(data: Any, position: int, count: Any) -> Any:
+def take(data: Bytes, position: int, count: int | np.int64 | np.uint64) -> Any:
     """Return `count` <= 56 bits that begin at a bit position."""
     word = load_le64(data, position >> 3) >> np.uint64(position & 7)
     return word & ((np.uint64(1) << np.uint64(count)) - np.uint64(1))
@@ -63,7 +71,7 @@ def take(data: Any, position: int, count: Any) -> Any:
 
 @jit_norefs_inline
 def take_escape(
-    data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int
+    data: Bytes, position: int, is_residual: int, limit: int | np.uint64, width: int, mantissa: int
 ) -> Any:
     """Return an escaped value, its exponent, the end position, and True if the exponent is bad."""
     head = take(data, position, 1 + ESCAPED_EXPONENT)

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, NumpyArray
 from gangsaw.codecs.core.numba.bits import fit, pointer
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.floats import load_floats
 from gangsaw.codecs.core.numba.vectors.gather import gather, last_lane, running_sums
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     any_lane,
     load,
     maximum,
@@ -56,7 +58,7 @@ FARTHEST = 1 << 33  # last bit position that gathers reach: they index bytes by 
 
 
 class Bits(NamedTuple):
-    """Bit stream of values: (n,) uint8 with ROOM spare bytes after `n_bits` bits."""
+    """Bit stream of values: (n,) uint8 with SPARE bytes after `n_bits` bits."""
 
     data: npt.NDArray[np.uint8]
     n_bits: int
@@ -65,13 +67,13 @@ class Bits(NamedTuple):
 class BitPlace(NamedTuple):
     """Bytes of `Bits`, and the position of the next bit."""
 
-    data: Any
+    data: Bytes
     position: int
 
 
 @jit_norefs_inline
 def read_in_turn(
-    block: DenseBlock, active: int, scratch: StripScratch, data: Any, position: int
+    block: DenseBlock, active: int, scratch: StripScratch, data: Bytes, position: int
 ) -> int:
     """Read the bits of a row without escaped values; return the position after them."""
     count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
@@ -84,7 +86,7 @@ def read_in_turn(
 
 @jit_norefs_inline
 def read_at_once(
-    block: DenseBlock, active: int, scratch: StripScratch, data: Any, position: int
+    block: DenseBlock, active: int, scratch: StripScratch, data: Bytes, position: int
 ) -> int:
     """Do the same with a gather, if the bits of each lane lie within 32 bits from a byte."""
     count = resize_to(load(scratch.counts, 0, ROW), LANE_NUMBERS)
@@ -106,9 +108,9 @@ def read_escaped(
     active: int,
     block: DenseBlock,
     scratch: StripScratch,
-    data: Any,
+    data: Bytes,
     position: int,
-    words: Any,
+    words: NumpyArray,
     first: int,
 ) -> int:
     """Read a row with escaped values, stored in `words`; return the end position, -1 if invalid.
@@ -131,7 +133,7 @@ def read_escaped(
 
 
 @jit_norefs_inline
-def find_counts(block: DenseBlock, symbol: Any, around: Any, scratch: StripScratch) -> Any:
+def find_counts(block: DenseBlock, symbol: Vector, around: Vector, scratch: StripScratch) -> Any:
     """Return exponents, the fraction bits given by symbols, and the fraction widths of a row."""
     off = both(symbol > PLANE - 1, symbol < ZERO)
     octave, given, quarter = from_symbol(select(off, symbol - PLANE, symbol))
@@ -154,7 +156,7 @@ def find_counts(block: DenseBlock, symbol: Any, around: Any, scratch: StripScrat
 
 
 @jit_norefs_inline
-def is_signed(block: DenseBlock, symbol: Any) -> Any:
+def is_signed(block: DenseBlock, symbol: Vector) -> Any:
     """Return a mask of symbols of values with a sign, an exponent and fraction bits."""
     if block.n_symbols > NEAR_GRID:
         return either(symbol < ZERO, symbol > ESCAPE)
@@ -163,7 +165,7 @@ def is_signed(block: DenseBlock, symbol: Any) -> Any:
 
 @jit_norefs_inline
 def is_impossible(
-    block: DenseBlock, strip: Strip, symbol: Any, exponent: Any, scratch: StripScratch
+    block: DenseBlock, strip: Strip, symbol: Vector, exponent: Vector, scratch: StripScratch
 ) -> Any:
     """Return True if a symbol gives an exponent that its type does not have."""
     beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
@@ -176,7 +178,7 @@ def is_impossible(
 
 
 @jit_norefs_inline
-def special_word(block: DenseBlock, symbol: Any) -> Any:
+def special_word(block: DenseBlock, symbol: Vector) -> Any:
     """Return the words of symbols that encode a whole value."""
     special = select(symbol == MINUS_ZERO, symbol * 0 + 1 << (block.width - 1), symbol * 0)
     return select(symbol == COMMONEST, symbol * 0 + block.commonest, special)
@@ -184,8 +186,8 @@ def special_word(block: DenseBlock, symbol: Any) -> Any:
 
 @jit_norefs_inline
 def join_row(
-    block: DenseBlock, strip: Strip, symbol: Any, exponent: Any, full: Any, quarter: Any,
-    scratch: StripScratch,
+    block: DenseBlock, strip: Strip, symbol: Vector, exponent: Vector, full: Vector,
+    quarter: Vector, scratch: StripScratch,
 ) -> Any:  # fmt: skip
     """Return exponents, fractions and words of a row, except those of escaped values."""
     width, mantissa = block.width, block.mantissa
@@ -205,8 +207,8 @@ def join_row(
 
 @jit_norefs_inline
 def decode_row(
-    words: Any, block: DenseBlock, strip: Strip, row: int, around: Any, scratch: StripScratch,
-    next_bit: BitPlace,
+    words: NumpyArray, block: DenseBlock, strip: Strip, row: int, around: Vector,
+    scratch: StripScratch, next_bit: BitPlace,
 ) -> Any:  # fmt: skip
     """Fill a row of words from its symbols and bits.
 
@@ -236,11 +238,11 @@ def decode_row(
 
 @jit_norefs_inline
 def decode_strip(
-    words: Any, block: DenseBlock, strip: Strip, scratch: StripScratch, stream: SymbolStream,
-    bits: Bits, places: Any,
+    words: NumpyArray, block: DenseBlock, strip: Strip, scratch: StripScratch, stream: SymbolStream,
+    bits: Bits, positions: tuple[int, int],
 ) -> Any:  # fmt: skip
     """Fill a strip; return the positions after it in stream and bits, as `from_symbols` does."""
-    at, position = places
+    at, position = positions
     for row in range(block.n_rows):
         around, context = begin_row(block, strip, row, scratch)
         store(scratch.contexts, 0, context)
@@ -256,9 +258,9 @@ def decode_strip(
 
 @jit_norefs
 def from_symbols(
-    words: Any,
+    words: NumpyArray,
     block: DenseBlock,
-    predictors: Any,
+    predictors: Bytes,
     scratch: StripScratch,
     stream: SymbolStream,
     bits: Bits,

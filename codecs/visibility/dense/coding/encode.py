@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.vectors.floats import load_floats
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     any_lane,
     load,
     maximum,
@@ -45,7 +47,7 @@ from gangsaw.codecs.visibility.dense.model.symbols import (
     NEAR_GRID,
     PLANE,
     ZERO,
-    given_bits,
+    count_symbol_bits,
     to_symbol,
 )
 from gangsaw.codecs.visibility.dense.model.values import LARGEST, split
@@ -62,15 +64,15 @@ class Strips(NamedTuple):
     predictors : (32 * strips,) uint8, predictor of each lane
     """
 
-    words: Any
-    places: Any
+    words: NumpyArray
+    places: Int64s
     stride: int
-    predictors: Any
+    predictors: Bytes
 
 
 @jit_norefs_inline
 def common_symbols(
-    block: DenseBlock, octave: Any, exponent: Any, fraction: Any, scratch: StripScratch
+    block: DenseBlock, octave: Vector, exponent: Vector, fraction: Vector, scratch: StripScratch
 ) -> Any:
     """Return the symbols of relative octaves, on or off the grid, and the fraction bits."""
     full = grid_bits(exponent, scratch)
@@ -82,7 +84,12 @@ def common_symbols(
 
 @jit_norefs_inline
 def special_symbols(
-    block: DenseBlock, symbol: Any, octave: Any, exponent: Any, word: Any, scratch: StripScratch
+    block: DenseBlock,
+    symbol: Vector,
+    octave: Vector,
+    exponent: Vector,
+    word: Vector,
+    scratch: StripScratch,
 ) -> Any:
     """Replace symbols of octaves by those of escapes, the commonest word and zeros where needed."""
     is_residual = lane(scratch, IS_RESIDUAL) > 0
@@ -101,17 +108,19 @@ def special_symbols(
 @jit_norefs_inline
 def keep_bits(
     block: DenseBlock,
-    symbol: Any,
-    octave: Any,
-    full: Any,
-    fraction: Any,
-    word: Any,
+    symbol: Vector,
+    octave: Vector,
+    full: Vector,
+    fraction: Vector,
+    word: Vector,
     scratch: StripScratch,
 ) -> None:
     """Store signs and the fraction bits not given by symbols, and their number."""
-    given = given_bits(octave, word)
-    left = maximum(full - given, word * 0)
-    value = logical_shift_right(logical_shift_right(fraction << given, 1), (block.width - 1) - left)
+    in_symbol = count_symbol_bits(octave, word)
+    left = maximum(full - in_symbol, word * 0)
+    value = logical_shift_right(
+        logical_shift_right(fraction << in_symbol, 1), (block.width - 1) - left
+    )
     sign = select(word < 0, word * 0 + 1, word * 0)
     is_common = symbol < ZERO
     store(scratch.values, 0, select(is_common, (value << block.signs) | sign, word * 0))
@@ -120,7 +129,12 @@ def keep_bits(
 
 @jit_norefs_inline
 def encode_value(
-    block: DenseBlock, exponent: Any, fraction: Any, around: Any, word: Any, scratch: StripScratch
+    block: DenseBlock,
+    exponent: Vector,
+    fraction: Vector,
+    around: Vector,
+    word: Vector,
+    scratch: StripScratch,
 ) -> Any:
     """Return the symbols of a row; store their extra bits and bit counts in the scratch memory.
 
@@ -136,9 +150,9 @@ def encode_value(
 
 
 @jit_norefs_inline
-def encode_row(
-    words: Any, block: DenseBlock, strip: Strip, row: int, scratch: StripScratch, coded: Symbols,
-    first: int,
+def encode_word_row(
+    words: NumpyArray, block: DenseBlock, strip: Strip, row: int, scratch: StripScratch,
+    coded: Symbols, first: int,
 ) -> Any:  # fmt: skip
     """Encode a row: fill symbols and contexts from `first` on, and the scratch's values and counts.
 
@@ -158,7 +172,13 @@ def encode_row(
 
 
 @jit_norefs_inline
-def put_row(block: DenseBlock, active: int, scratch: StripScratch, out: Any, writer: Any) -> Any:
+def put_row(
+    block: DenseBlock,
+    active: int,
+    scratch: StripScratch,
+    out: Bytes,
+    writer: tuple[int, np.uint64, np.uint64],
+) -> Any:
     """Append the bits of a row without escaped values; return the writer state."""
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
     value_of, count_of = pointer(scratch.values, 0), pointer(scratch.counts, 0)
@@ -171,13 +191,13 @@ def put_row(block: DenseBlock, active: int, scratch: StripScratch, out: Any, wri
 
 @jit_norefs_inline
 def put_escaped(
-    words: Any,
+    words: NumpyArray,
     block: DenseBlock,
     strip: Strip,
     row: int,
     scratch: StripScratch,
-    out: Any,
-    writer: Any,
+    out: Bytes,
+    writer: tuple[int, np.uint64, np.uint64],
 ) -> Any:
     """Append the bits of a row with escaped values; return the writer state."""
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
@@ -196,7 +216,7 @@ def put_escaped(
 
 
 @jit_norefs_inline
-def tally_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
+def count_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
     """Count the symbols of a row by context."""
     symbol_of, context_of, count_of = (
         pointer(out.symbols, first),
@@ -209,7 +229,7 @@ def tally_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
 
 @jit_norefs
 def to_symbols(
-    strips: Strips, block: DenseBlock, scratch: StripScratch, coded: Symbols, out: Any
+    strips: Strips, block: DenseBlock, scratch: StripScratch, coded: Symbols, out: Bytes
 ) -> Any:
     """Convert strips of words and residuals to symbols and bits.
 
@@ -229,11 +249,11 @@ def to_symbols(
         active, some = begin_strip(block, strips.predictors, first_row // strips.stride, scratch)
         strip = Strip(first_row * LANES, active, some, nothing)
         for row in range(block.n_rows):
-            if encode_row(words, block, strip, row, scratch, coded, first):
+            if encode_word_row(words, block, strip, row, scratch, coded, first):
                 writer = put_escaped(words, block, strip, row, scratch, out, writer)
             else:
                 writer = put_row(block, active, scratch, out, writer)
-            tally_row(active, block.n_symbols, coded, first)
+            count_row(active, block.n_symbols, coded, first)
             first += active
     return first, finish(out, writer)
 
@@ -249,7 +269,7 @@ def count_bits(scratch: StripScratch) -> Any:
 
 @jit_norefs_inline
 def count_escaped(
-    words: Any, block: DenseBlock, strip: Strip, row: int, scratch: StripScratch
+    words: NumpyArray, block: DenseBlock, strip: Strip, row: int, scratch: StripScratch
 ) -> Any:
     """Return the number of bits of the escaped values of a row."""
     n_bits = np.int64(0)
@@ -277,8 +297,8 @@ def try_means(strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: 
         active, some = begin_strip(block, strips.predictors, first_row // strips.stride, scratch)
         strip = Strip(first_row * LANES, active, some, nothing)
         for row in range(block.n_rows):
-            if encode_row(words, block, strip, row, scratch, row_of, 0):
+            if encode_word_row(words, block, strip, row, scratch, row_of, 0):
                 n_bits += count_escaped(words, block, strip, row, scratch)
             n_bits += count_bits(scratch)
-            tally_row(active, block.n_symbols, row_of, 0)
+            count_row(active, block.n_symbols, row_of, 0)
     return int(n_bits)

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.cuda.launch import launch, load
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.visibility.dense.model.gpu_tables import (
     choice_table,
-    places_of,
+    offsets_of,
     predictor_table,
     size_count,
 )
@@ -48,7 +48,7 @@ class BlockBatch:
         self.lanes: list[Lanes] = self.table.lanes
         self.word_bytes = word_bytes(sources[0])
         self.mantissa = MANTISSA[self.word_bytes]
-        self.first_sizes = places_of(TRIED * size_count(NEAR, of) for of in self.lanes)
+        self.first_sizes = offsets_of(TRIED * size_count(NEAR, of) for of in self.lanes)
         self.blocks, self.axes = cupy().asarray(self.table.rows), cupy().asarray(self.table.axes)
 
     @property

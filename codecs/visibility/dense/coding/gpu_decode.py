@@ -19,7 +19,7 @@ from gangsaw.codecs.visibility.dense.coding.gpu_batch import PACKAGE
 from gangsaw.codecs.visibility.dense.model.gpu_tables import (
     choice_table,
     first_slots,
-    places_of,
+    offsets_of,
     predictor_table,
     size_count,
 )
@@ -81,7 +81,7 @@ def _launch(
     host, places = lay_side_by_side(parts)
     data = cp.empty(host.size, np.uint8)
     data.set(host)
-    first_sizes = places_of(map(size_count, (one.means for one in choices), table.lanes))
+    first_sizes = offsets_of(map(size_count, (one.means for one in choices), table.lanes))
     sizes = cp.empty(max(1, first_sizes[-1]), np.float32)
     statuses = cp.empty(len(parts), np.int32)
     rows = [_sections_row(one, place) for one, place in zip(coded, places.tolist(), strict=True)]

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import pull
 from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.dense.coding.gpu_batch import BlockBatch
-from gangsaw.codecs.visibility.dense.model.gpu_tables import first_slots, piece_table, places_of
+from gangsaw.codecs.visibility.dense.model.gpu_tables import first_slots, offsets_of, piece_table
 from gangsaw.codecs.visibility.dense.model.head import (
     N_TABLES,
     BlockChoice,
@@ -54,8 +54,8 @@ class BatchWriter:
 
     def __init__(self, batch: BlockBatch, kind: int, raw: Table) -> None:
         self.batch, self.kind = batch, kind
-        rows = places_of(of.shape[0] for of in batch.lanes)
-        words, items = places_of(raw // WORD_BYTES + 1), places_of(raw // ITEM_BYTES)
+        rows = offsets_of(of.shape[0] for of in batch.lanes)
+        words, items = offsets_of(raw // WORD_BYTES + 1), offsets_of(raw // ITEM_BYTES)
         self.raw, self.symbols = raw, cupy().empty(rows[-1] * LANES, np.uint16)
         self.bits = cupy().empty(words[-1], np.uint32)
         self.stream = cupy().empty(max(1, items[-1]), np.uint16)
@@ -77,7 +77,7 @@ class BatchWriter:
         fronts = [np.concatenate(parts) for parts in zip(heads, tables, states, strict=True)]
         sizes = np.array([one.size for one in fronts]) + n_bytes + ITEM_BYTES * n_items
         fits = sizes <= self.raw
-        ends = places_of(np.where(fits, sizes, 0))
+        ends = offsets_of(np.where(fits, sizes, 0))
         host = self.join_parts(fronts, ends, fits, n_bytes, n_items)
         for i in np.flatnonzero(fits):
             host[ends[i] : ends[i] + fronts[i].size] = fronts[i]

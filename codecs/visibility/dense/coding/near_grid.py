@@ -11,6 +11,7 @@ from typing import Any
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     lane_leading_zeros,
     load,
     maximum,
@@ -39,7 +40,7 @@ from gangsaw.codecs.visibility.dense.model.symbols import (
 
 
 @jit_norefs_inline
-def round_to_grid(word: Any, exponent: Any, mantissa: int, scratch: StripScratch) -> Any:
+def round_to_grid(word: Vector, exponent: Vector, mantissa: int, scratch: StripScratch) -> Any:
     """Return words without sign rounded to the grid, and the units in the last place off it."""
     size, full = logical_shift_right(word << 1, 1), grid_bits(exponent, scratch)
     # larger for residuals, which have no values near the grid
@@ -50,7 +51,12 @@ def round_to_grid(word: Any, exponent: Any, mantissa: int, scratch: StripScratch
 
 @jit_norefs_inline
 def encode_near_grid(
-    block: DenseBlock, symbol: Any, exponent: Any, around: Any, word: Any, scratch: StripScratch
+    block: DenseBlock,
+    symbol: Vector,
+    exponent: Vector,
+    around: Vector,
+    word: Vector,
+    scratch: StripScratch,
 ) -> Any:
     """Return symbols including those of values near the grid; store their bits in `scratch`."""
     rounded, off = round_to_grid(word, exponent, block.mantissa, scratch)
@@ -73,40 +79,40 @@ def encode_near_grid(
 
 
 @jit_norefs_inline
-def near_grid_octave(symbol: Any) -> Any:
+def near_grid_octave(symbol: Vector) -> Any:
     """Return the octaves given by symbols of values near the grid."""
     return HIGHEST_NEAR_GRID - ((symbol - NEAR_GRID) >> 3)
 
 
 @jit_norefs_inline
-def near_grid_length(symbol: Any) -> Any:
+def near_grid_length(symbol: Vector) -> Any:
     """Return the bit length of the units off the grid, given by such symbols."""
     return ((symbol - NEAR_GRID) & 7) + 1
 
 
 @jit_norefs_inline
-def near_grid_units(bits: Any, length: Any) -> Any:
+def near_grid_units(bits: Vector, length: Vector) -> Any:
     """Return units off the grid from bits: the sign, then the units without their highest bit."""
     units = logical_shift_right(bits, 1) + (bits * 0 + 1 << (length - 1))
     return select((bits & 1) > 0, 0 - units, units)
 
 
 @jit_norefs_inline
-def find_near_grid(symbol: Any, around: Any, scratch: StripScratch) -> Any:
+def find_near_grid(symbol: Vector, around: Vector, scratch: StripScratch) -> Any:
     """Return exponents, fraction bits and unit lengths given by symbols of values near the grid."""
     exponent = around + near_grid_octave(symbol)
     return exponent, grid_bits(exponent, scratch), near_grid_length(symbol)
 
 
 @jit_norefs_inline
-def is_far(block: DenseBlock, symbol: Any, exponent: Any, scratch: StripScratch) -> Any:
+def is_far(block: DenseBlock, symbol: Vector, exponent: Vector, scratch: StripScratch) -> Any:
     """Return a mask of invalid near-grid symbols: residuals, or no fewer bits than off the grid."""
     is_long = grid_bits(exponent, scratch) + near_grid_length(symbol) > block.mantissa - 1
     return both(symbol > NEAR_GRID - 1, either(is_long, lane(scratch, IS_RESIDUAL) > 0))
 
 
 @jit_norefs_inline
-def leave_grid(symbol: Any, full: Any, word: Any, scratch: StripScratch) -> Any:
+def leave_grid(symbol: Vector, full: Vector, word: Vector, scratch: StripScratch) -> Any:
     """Return words, with the units off the grid added to those of values near it.
 
     full : fraction bits of values on the grid

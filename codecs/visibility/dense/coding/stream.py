@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Float64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import (
     FREQUENCY,
     LOWEST,
@@ -43,9 +44,9 @@ class Symbols(NamedTuple):
     counts : (2 * CONTEXTS * n_symbols,) uint32
     """
 
-    symbols: Any
-    contexts: Any
-    counts: Any
+    symbols: Bytes
+    contexts: Bytes
+    counts: UInt32s
 
 
 class SymbolCoder(NamedTuple):
@@ -58,9 +59,9 @@ class SymbolCoder(NamedTuple):
     states : (32,) uint32, LOWEST each at first; the final states are the decoder's initial ones
     """
 
-    frequencies: Any
-    inverses: Any
-    states: Any
+    frequencies: UInt32s
+    inverses: Float64s
+    states: UInt32s
 
 
 class SymbolStream(NamedTuple):
@@ -123,7 +124,7 @@ pull_row = pull_at_once if HAS_AVX512 else pull_in_turn
 
 @jit_norefs_inline
 def push_in_turn(
-    active: int, coded: Symbols, first: int, coder: SymbolCoder, out: Any, at: int
+    active: int, coded: Symbols, first: int, coder: SymbolCoder, out: UInt16s, at: int
 ) -> int:
     """Encode a row of symbols, last lane first; return the new start of the stream in `out`."""
     state_of, item_of = pointer(coder.states, 0), pointer(out, 0)
@@ -147,7 +148,7 @@ def push_in_turn(
 
 @jit_norefs_inline
 def push_at_once(
-    active: int, coded: Symbols, first: int, coder: SymbolCoder, out: Any, at: int
+    active: int, coded: Symbols, first: int, coder: SymbolCoder, out: UInt16s, at: int
 ) -> int:
     """Do the same for all lanes of a row at once."""
     in_use, states = load(LANE_NUMBERS, 0, ROW) < active, coder.states
@@ -170,7 +171,7 @@ push_row = push_at_once if HAS_AVX512 else push_in_turn
 
 @jit_norefs
 def push_symbols(
-    coded: Symbols, n_symbols: int, block: DenseBlock, coder: SymbolCoder, out: Any
+    coded: Symbols, n_symbols: int, block: DenseBlock, coder: SymbolCoder, out: UInt16s
 ) -> int:
     """Encode all symbols, last first, from the end of `out`; return the stream's start offset.
 

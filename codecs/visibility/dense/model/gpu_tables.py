@@ -18,7 +18,7 @@ from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense.model.values import MANTISSA
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
-FREQUENCIES_KEPT = 2  # frequencies whose sizes the means use: the current one and the one before
+STORED_FREQUENCIES = 2  # frequencies whose sizes the means use: the current one and the one before
 
 
 class ChoiceRow(NamedTuple):
@@ -45,7 +45,7 @@ def choice_table(
     first_sizes : offset of each block's sizes in the array of all blocks
     """
     rows = list[ChoiceRow]()
-    first_lanes = places_of(LANES * one.n_strips for one in lanes)
+    first_lanes = offsets_of(LANES * one.n_strips for one in lanes)
     for i, choice in enumerate(choices):
         low, least, most = grid_limits(choice.grid, MANTISSA[word_bytes])
         rows.append(
@@ -66,14 +66,14 @@ def choice_table(
     return np.array(rows, np.int64)
 
 
-def places_of(counts: Iterable[int]) -> Table:
+def offsets_of(counts: Iterable[int]) -> Table:
     """Return the start offset of each block's items, and the end, (n_blocks + 1,)."""
     return np.cumsum([0, *counts], dtype=np.int64)
 
 
 def size_count(means: int, lanes: Lanes) -> int:
     """Return the number of sizes that a kernel stores for a block."""
-    return FREQUENCIES_KEPT * lanes.n_times * LANES if means < SLOW else 0
+    return STORED_FREQUENCIES * lanes.n_times * LANES if means < SLOW else 0
 
 
 def predictor_table(choices: Sequence[BlockChoice]) -> npt.NDArray[np.uint8]:
@@ -96,5 +96,5 @@ def first_slots(counts: NumpyArray) -> npt.NDArray[np.uint16]:
 
 def piece_table(pieces: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
     """Return (n_blocks, 3) int64, `Pieces` of encode.cu, from (pieces, rows) of each block."""
-    firsts = places_of(count for count, _ in pieces)[:-1]
+    firsts = offsets_of(count for count, _ in pieces)[:-1]
     return np.column_stack([firsts, np.array(pieces, np.int64)])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.visibility.dense.model.symbols import LENGTHS, N_SYMBOLS, NEAR_GRID
@@ -45,7 +46,7 @@ def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
     return limits_of(grid.kind, grid.value, mantissa)
 
 
-def limits_of(kind: int, value: Any, mantissa: int) -> tuple[int, int, int]:
+def limits_of(kind: int, value: int, mantissa: int) -> tuple[int, int, int]:
     """Return the same for the fields of a grid."""
     none = 0 * value  # not a literal, for which kernels would be compiled separately
     if kind == ABSOLUTE:
@@ -64,18 +65,18 @@ def bits_table(grid: Grid, mantissa: int) -> npt.NDArray[np.uint8]:
     return np.clip(np.arange(EXPONENTS) - low, least, most).astype(np.uint8)
 
 
-def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
+def choose_grid(words: NumpyArray, mantissa: int) -> Grid:
     """Return the grid with the fewest total bits for (n,) words."""
     kind, value, has_near_grid = _best_grid(words, mantissa)
     return Grid(kind, value, bool(has_near_grid))
 
 
 @jit
-def _best_grid(words: Any, mantissa: int) -> Any:
+def _best_grid(words: NumpyArray, mantissa: int) -> Any:
     """Return the fields of the best `Grid`. One kernel, so that no arrays pass through Python."""
     lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
     _count_ends(words, mantissa, lows, zeros)
-    best, _ = _grid_cost(words, mantissa, _limits_of(NO_GRID, np.int64(0), mantissa))
+    best, _ = _grid_cost(words, mantissa, _limits_of(NO_GRID, np.int64(0), mantissa))  # type: ignore[arg-type]
     kind, value, has_near_grid = NO_GRID, 0, False
     if not zeros.sum():
         return kind, value, has_near_grid
@@ -94,7 +95,7 @@ def _best_grid(words: Any, mantissa: int) -> Any:
 
 
 @jit
-def _frequent(lows: Any) -> Any:
+def _frequent(lows: Int64s) -> Any:
     """Return the lowest index that occurs and the two most frequent, with -1 for duplicates."""
     first, often, second = -1, -1, -1
     for place in range(lows.size):
@@ -109,7 +110,7 @@ def _frequent(lows: Any) -> Any:
     return first, often if often != first else -1, second if second != first else -1
 
 
-def usual_ends(zeros: Any, mantissa: int) -> Any:
+def usual_ends(zeros: Int64s, mantissa: int) -> Any:
     """Return the last two trailing-zero counts that are more frequent than chance; 0 for none.
 
     By chance, of the mantissas with k zeros or more, half have exactly k.
@@ -132,7 +133,7 @@ def grid_step(n_words: int) -> int:
 
 
 @jit
-def _grid_cost(words: Any, mantissa: int, limits: Any) -> Any:
+def _grid_cost(words: NumpyArray, mantissa: int, limits: tuple[int, int, int]) -> Any:
     """Return the bits of all fractions, including classes, and True for near-grid symbols.
 
     The class of a value is on the grid, near it, or off it.
@@ -148,7 +149,7 @@ def _grid_cost(words: Any, mantissa: int, limits: Any) -> Any:
 
 
 @jit
-def _entropy(counts: Any) -> float:
+def _entropy(counts: Int64s) -> float:
     """Return the bits to code the class of each value, from the counts of classes."""
     total, bits = np.int64(0), 0.0
     for n in counts:
@@ -159,13 +160,13 @@ def _entropy(counts: Any) -> float:
 
 
 @jit
-def _class_bits(n: Any, total: Any) -> Any:
+def _class_bits(n: int | np.int64, total: int | np.int64) -> Any:
     """Return the bits to code the class of n values out of `total`."""
     return n * np.log2(total / n) if n else 0.0
 
 
 @jit
-def _count_ends(words: Any, mantissa: int, lows: Any, zeros: Any) -> None:
+def _count_ends(words: NumpyArray, mantissa: int, lows: Int64s, zeros: Int64s) -> None:
     """Count the exponent fields of lowest set bits (+ 64), and the trailing zeros of mantissas."""
     most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
     for i in range(words.size):
@@ -179,7 +180,7 @@ def _count_ends(words: Any, mantissa: int, lows: Any, zeros: Any) -> None:
 
 
 @jit_part
-def _count_bits(words: Any, mantissa: int, limits: Any) -> Any:
+def _count_bits(words: NumpyArray, mantissa: int, limits: tuple[int, int, int]) -> Any:
     """Return fraction bits, values on the grid, and all values; see `grid_limits`."""
     infinite = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
     bits, on, n = 0, 0, 0
@@ -197,14 +198,14 @@ def _count_bits(words: Any, mantissa: int, limits: Any) -> Any:
 
 
 @jit
-def _on_grid(exponent: Any, limits: Any) -> Any:
+def _on_grid(exponent: int | np.int64, limits: tuple[int, int, int]) -> Any:
     """Return the fraction bits on the grid; limits from `grid_limits`."""
     low, least, most = limits
     return min(max(exponent - low, least), most)
 
 
 @jit
-def _saved_near_grid(words: Any, mantissa: int, limits: Any) -> float:
+def _saved_near_grid(words: NumpyArray, mantissa: int, limits: tuple[int, int, int]) -> float:
     """Return the bits that symbols for values near the grid save, without their tables."""
     sign = np.uint64(1) << np.uint64(8 * words.itemsize - 1)
     infinite, saved = np.int64((sign - np.uint64(1)) >> np.uint64(mantissa)), 0.0

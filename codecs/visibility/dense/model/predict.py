@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Float64s, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.floats import (
@@ -22,6 +22,7 @@ from gangsaw.codecs.core.numba.vectors.floats import (
     rounded_words,
 )
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     lane_leading_zeros,
     load,
     select,
@@ -86,7 +87,9 @@ TERMS, WEIGHTS, PLACES = _terms(), _weights(), np.array(SLOTS)
 
 
 @jit_norefs_inline
-def guess_row(words: Any, base: int, time: int, frequency: int, n_times: int, terms: Any) -> Any:
+def guess_row(
+    words: NumpyArray, base: int, time: int, frequency: int, n_times: int, terms: Float64s
+) -> Any:
     """Return the predicted words of a row of a strip.
 
     Neighbours before the first time or frequency count as 0, as do non-finite values. A non-finite
@@ -108,7 +111,7 @@ def guess_row(words: Any, base: int, time: int, frequency: int, n_times: int, te
 
 
 @jit_norefs_inline
-def ordered(word: Any, width: int) -> Any:
+def ordered(word: Vector, width: int) -> Any:
     """Return integers that sort like the floats of words; the map is its own inverse."""
     return word ^ logical_shift_right(word >> (width - 1), 1)
 
@@ -123,21 +126,21 @@ class SampledRows(NamedTuple):
     step : step between sampled rows
     """
 
-    strips: Any
+    strips: Int64s
     n_rows: int
     n_times: int
     step: int
 
 
 @jit_norefs_inline
-def residual_bits(word: Any, guess: Any, width: int) -> Any:
+def residual_bits(word: Vector, guess: Vector, width: int) -> Any:
     """Return the bit lengths of residuals; `word` is already mapped by `ordered`."""
     d = word - ordered(guess, width)
     return width - lane_leading_zeros(select(d < 0, 0 - d, d))
 
 
 @jit_norefs
-def add_costs(words: Any, sample: SampledRows, terms: Any, costs: Any) -> None:
+def add_costs(words: NumpyArray, sample: SampledRows, terms: Float64s, costs: NumpyArray) -> None:
     """Add the residual bits of a sample under each predictor to costs (predictors, lanes).
 
     Parameters
@@ -200,7 +203,7 @@ def take_terms(prediction: Prediction, strip: int) -> int:
 
 @jit_norefs_inline
 def guess_lanes(
-    words: Any, base: int, time: int, frequency: int, prediction: Prediction, n_used: int
+    words: NumpyArray, base: int, time: int, frequency: int, prediction: Prediction, n_used: int
 ) -> Any:
     """Return the prediction of each lane for a row, with all predictors in one sum.
 
@@ -219,7 +222,7 @@ def guess_lanes(
 
 
 @jit_norefs
-def to_residuals(out: Any, words: Any, prediction: Prediction) -> None:
+def to_residuals(out: NumpyArray, words: NumpyArray, prediction: Prediction) -> None:
     """Fill `out` for all strips with signed words, or residuals in lanes with a predictor."""
     width, n_rows, n_times = 8 * words.itemsize, prediction.n_rows, prediction.n_times
     for strip in range(len(prediction.predictors) // LANES):
@@ -235,7 +238,7 @@ def to_residuals(out: Any, words: Any, prediction: Prediction) -> None:
 
 
 @jit_norefs
-def from_residuals(words: Any, prediction: Prediction) -> None:
+def from_residuals(words: NumpyArray, prediction: Prediction) -> None:
     """Convert residuals in all strips of signed words back to words, in place."""
     width, n_rows, n_times = 8 * words.itemsize, prediction.n_rows, prediction.n_times
     for strip in range(len(prediction.predictors) // LANES):

@@ -11,14 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Float32s, NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.floats import (
+    Floats,
     choose_floats,
     float_bits,
     load_floats,
     store_floats,
 )
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     maximum,
     minimum,
     resize_to,
@@ -40,7 +43,9 @@ NONE, ONE, TWO = np.float32(0), np.float32(1), np.float32(2)
 
 
 @jit_norefs_inline
-def add_neighbour(sizes: Any, row: int, weight: Any, scale: Any) -> Any:
+def add_neighbour(
+    sizes: Float32s, row: int, weight: np.float32, scale: tuple[Floats, Floats, Floats, np.float32]
+) -> Any:
     """Add the sizes of a row to the tuple of `add_neighbours`; return the result."""
     size = load_floats(sizes, row * LANES, ROW)
     sums, weights, zeros, near = scale
@@ -48,21 +53,21 @@ def add_neighbour(sizes: Any, row: int, weight: Any, scale: Any) -> Any:
 
 
 @jit_norefs_inline
-def add_zeros(sizes: Any, row: int, zeros: Any) -> Any:
+def add_zeros(sizes: Float32s, row: int, zeros: Floats) -> Any:
     """Add 1 to the zero count of the lanes in which a row has a zero."""
     size = load_floats(sizes, row * LANES, ROW)
     return zeros + choose_floats(size > NONE, NONE, ONE)
 
 
 @jit_norefs_inline
-def add_near(sizes: Any, row: int, scale: Any) -> Any:
+def add_near(sizes: Float32s, row: int, scale: tuple[Floats, Floats, Floats, np.float32]) -> Any:
     """Add a near row, which has weight 2 and whose zeros are counted."""
     sums, weights, zeros, near = add_neighbour(sizes, row, TWO, scale)
     return sums, weights, add_zeros(sizes, row, zeros), near + ONE
 
 
 @jit_norefs_inline
-def add_neighbours(sizes: Any, row: int, n_times: int, kind: int, nothing: Any) -> Any:
+def add_neighbours(sizes: Float32s, row: int, n_times: int, kind: int, nothing: Floats) -> Any:
     """Return sums, weights and zeros of the rows before this one, and the number of near rows."""
     time, down = row % n_times, row - n_times
     scale = nothing, nothing, nothing, NONE
@@ -83,7 +88,7 @@ def add_neighbours(sizes: Any, row: int, n_times: int, kind: int, nothing: Any) 
 
 
 @jit_norefs_inline
-def follow(sizes: Any, row: int, rate: Any, state: Any, nothing: Any) -> Any:
+def follow(sizes: Float32s, row: int, rate: float, state: NumpyArray, nothing: Floats) -> Any:
     """Update the running mean of each series, state (32,); return the tuple of `add_neighbours`."""
     mean, zeros, near = load_floats(state, 0, ROW), nothing, NONE
     if row > 0:
@@ -97,13 +102,19 @@ def follow(sizes: Any, row: int, rate: Any, state: Any, nothing: Any) -> Any:
 
 
 @jit_norefs_inline
-def mean_of(sums: Any, weights: Any) -> Any:
+def mean_of(sums: Floats, weights: Floats) -> Any:
     """Return sums divided by weights, or by 1 where the weight is 0."""
     return sums / choose_floats(weights > NONE, weights, ONE)
 
 
 @jit_norefs_inline
-def find_contexts(scale: Any, start: Any, bias: Any, words: Any, is_level: bool) -> Any:
+def find_contexts(
+    scale: tuple[Floats, Floats, Floats, float],
+    start: Vector,
+    bias: Vector,
+    words: NumpyArray,
+    is_level: bool,
+) -> Any:
     """Return the biased exponents and contexts of one type, vectors as wide as `words`.
 
     Parameters

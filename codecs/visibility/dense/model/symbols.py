@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.core.numba.vectors.integers import maximum, minimum, select
+from gangsaw.codecs.core.numba.vectors.integers import Vector, maximum, minimum, select
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 
 # octaves 4 to -1 include two bits of the fraction, -2 and -3 one, -4 to -27 none
@@ -31,13 +31,13 @@ N_SYMBOLS = NEAR_GRID + (HIGHEST_NEAR_GRID - LOWEST_NEAR_GRID + 1) * LENGTHS
 
 
 @jit_norefs_inline
-def given_bits(octave: Any, like: Any) -> Any:
+def count_symbol_bits(octave: Vector, like: Vector) -> Any:
     """Return the number of fraction bits in a symbol of this octave; `like` is a vector."""
     return minimum(maximum((octave + 5) >> 1, like * 0), 2)
 
 
 @jit_norefs_inline
-def to_symbol(octave: Any, quarter: Any) -> Any:
+def to_symbol(octave: Vector, quarter: Vector) -> Any:
     """Return symbols from octaves and the first two fraction bits; not valid for escapes."""
     high = (HIGHEST - octave) * 4 + quarter
     middle = (-2 - octave) * 2 + (logical_shift_right(quarter, 1) + HALVES)
@@ -45,7 +45,7 @@ def to_symbol(octave: Any, quarter: Any) -> Any:
 
 
 @jit_norefs_inline
-def from_symbol(symbol: Any) -> Any:
+def from_symbol(symbol: Vector) -> Any:
     """Return octave, number of given bits, and these as the first two fraction bits; one plane."""
     middle = symbol - HALVES
     is_high, is_low = symbol < HALVES, symbol > WHOLES - 1

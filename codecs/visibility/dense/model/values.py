@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import UInt32s
 from gangsaw.codecs.core.numba.bits import leading_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     lane_leading_zeros,
     maximum,
     minimum,
@@ -26,13 +28,13 @@ LARGEST = 55  # largest residual exponent that a symbol can encode: 64 bits are 
 
 
 @jit_norefs_inline
-def split_floats(word: Any, width: int, mantissa: int) -> Any:
+def split_floats(word: Vector, width: int, mantissa: int) -> Any:
     """Return the biased exponents and the fractions of a row of floats."""
     return logical_shift_right(word << 1, mantissa + 1), word << (width - mantissa)
 
 
 @jit_norefs_inline
-def split_residuals(word: Any, width: int) -> Any:
+def split_residuals(word: Vector, width: int) -> Any:
     """Return the exponents, -1 for zeros, and the fractions of a row of residuals."""
     size = select(word < 0, 0 - word, word)
     zeros = lane_leading_zeros(size)
@@ -40,7 +42,9 @@ def split_residuals(word: Any, width: int) -> Any:
 
 
 @jit_norefs_inline
-def join_floats(negative: Any, exponent: Any, fraction: Any, width: int, mantissa: int) -> Any:
+def join_floats(
+    negative: Vector, exponent: Vector, fraction: Vector, width: int, mantissa: int
+) -> Any:
     """Return words from signs of 0 or 1, exponents and fractions."""
     return (
         (negative << (width - 1))
@@ -50,7 +54,7 @@ def join_floats(negative: Any, exponent: Any, fraction: Any, width: int, mantiss
 
 
 @jit_norefs_inline
-def join_residuals(negative: Any, exponent: Any, fraction: Any, width: int) -> Any:
+def join_residuals(negative: Vector, exponent: Vector, fraction: Vector, width: int) -> Any:
     """Return residuals from signs of 0 or 1, exponents >= 0, and fractions."""
     one = exponent * 0 + 1
     size = (one << exponent) | logical_shift_right(
@@ -60,7 +64,9 @@ def join_residuals(negative: Any, exponent: Any, fraction: Any, width: int) -> A
 
 
 @jit_norefs_inline
-def size_words(exponent: Any, fraction: Any, bias: Any, most: Any, sizes: Any, width: int) -> Any:
+def size_words(
+    exponent: Vector, fraction: Vector, bias: Vector, most: Vector, sizes: UInt32s, width: int
+) -> Any:
     """Return sizes as float32 bits; 0 for denormal and non-finite values.
 
     Parameters
@@ -80,7 +86,7 @@ def size_words(exponent: Any, fraction: Any, bias: Any, most: Any, sizes: Any, w
 
 
 @jit_norefs_inline
-def split(word: Any, is_residual: Any, width: int, mantissa: int) -> Any:
+def split(word: int | np.uint64, is_residual: int, width: int, mantissa: int) -> Any:
     """Return sign, exponent and left-aligned 64-bit fraction of a value; not for residual 0."""
     sign = word >> np.uint64(width - 1) & np.uint64(1)
     if not is_residual:
@@ -94,7 +100,7 @@ def split(word: Any, is_residual: Any, width: int, mantissa: int) -> Any:
 
 @jit_norefs_inline
 def join(
-    sign: Any, exponent: Any, fraction: Any, is_residual: Any, width: int, mantissa: int
+    sign: int, exponent: int, fraction: int, is_residual: int, width: int, mantissa: int
 ) -> Any:
     """Return the word of one value, the inverse of `split`; only its low `width` bits are valid."""
     if not is_residual:

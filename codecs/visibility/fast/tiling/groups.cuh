@@ -31,11 +31,11 @@ __device__ __forceinline__ int staged(int word) {
 constexpr int STAGE_WORDS = STAGE + STAGE / 32;
 
 // Rotated left by one: the exponent is on top, the sign below the fraction.
-__device__ __forceinline__ Row turned(Row word) {
+__device__ __forceinline__ Row rotate(Row word) {
     return (word << 1 | word >> (BITS - 1)) & WORD_MASK;
 }
 
-__device__ __forceinline__ Row unturned(Row word) {
+__device__ __forceinline__ Row rotate_back(Row word) {
     return word >> 1 | word << (BITS - 1);
 }
 

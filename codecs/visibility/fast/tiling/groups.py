@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 from numba import types
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     as_float_bits,
     lane_leading_zeros,
     load,
@@ -25,6 +27,7 @@ from gangsaw.codecs.core.numba.vectors.integers import (
     value_of,
 )
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
+from gangsaw.codecs.visibility.fast.tiling.scratch import TileScratch
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
 
 EXPONENTS, GRID, PREDICTED = 0, 1, 2  # kinds of a group
@@ -42,9 +45,9 @@ class LaneColumn(NamedTuple):
 class GroupHeaders(NamedTuple):
     """Header fields of a vector of groups, one vector per field."""
 
-    width: Any
-    kind: Any
-    base: Any
+    width: Vector
+    kind: Vector | int
+    base: Vector | int
 
 
 @intrinsic
@@ -68,35 +71,37 @@ def fraction_of(typing_context: Any, array: Any) -> Any:
 
 
 @jit_norefs_inline
-def _words(table: Any, at: int, rows: Any, lanes: Any) -> Any:
+def _words(table: NumpyArray, at: int, rows: NumpyArray, lanes: tuple[None, ...]) -> Any:
     return resize_to(load(table, at, lanes), rows)
 
 
 @jit_norefs_inline
-def _turned(words: Any, table: Any) -> Any:
+def _rotate(words: Vector, table: NumpyArray) -> Any:
     """Rotate words left by one: the exponent is on top, the sign below the fraction."""
     bits = width_of(table)
     return (words << 1 | logical_shift_right(words, bits - 1)) & ((2 << (bits - 1)) - 1)
 
 
 @jit_norefs_inline
-def bit_length(vector: Any, rows: Any) -> Any:
+def bit_length(vector: Vector, rows: NumpyArray) -> Any:
     """Return the bit length of every lane."""
     return width_of(rows) - lane_leading_zeros(vector)
 
 
 @jit_norefs_inline
-def extremes(table: Any, at: int, rows: Any, lanes: Any) -> Any:
+def extremes(table: NumpyArray, at: int, rows: NumpyArray, lanes: tuple[None, ...]) -> Any:
     """Return the smallest and largest rotated word of each of the lanes from table[at] on."""
     least, most = spread(-1, rows, lanes), spread(0, rows, lanes)
     for row in range(ROWS):
-        turned = _turned(_words(table, at + LANES * row, rows, lanes), table)
-        least, most = unsigned_minimum(least, turned), unsigned_maximum(most, turned)
+        rotated = _rotate(_words(table, at + LANES * row, rows, lanes), table)
+        least, most = unsigned_minimum(least, rotated), unsigned_maximum(most, rotated)
     return least, most
 
 
 @jit_norefs_inline
-def exponent_group(least: Any, most: Any, table: Any, rows: Any, lanes: Any) -> Any:
+def exponent_group(
+    least: Vector, most: Vector, table: NumpyArray, rows: NumpyArray, lanes: tuple[None, ...]
+) -> Any:
     """Return group headers of kind EXPONENTS."""
     base = logical_shift_right(least, fraction_of(table) + 1)
     width = bit_length(most - (base << (fraction_of(table) + 1)), rows)
@@ -104,14 +109,16 @@ def exponent_group(least: Any, most: Any, table: Any, rows: Any, lanes: Any) -> 
 
 
 @jit_norefs_inline
-def grid_group(table: Any, at: int, most: Any, rows: Any, lanes: Any) -> Any:
+def grid_group(
+    table: NumpyArray, at: int, most: Vector, rows: NumpyArray, lanes: tuple[None, ...]
+) -> Any:
     """Return group headers of kind GRID; the width is NEVER if the words have no grid."""
     fraction = fraction_of(table)
     least, lowest = spread(-1, rows, lanes), spread(-1, rows, lanes)
     for row in range(ROWS):
         words = _words(table, at + LANES * row, rows, lanes)
         # zeros wrap around to the largest value, so that `least` is the smallest nonzero word
-        least = unsigned_minimum(least, _turned(words, table) - 2)
+        least = unsigned_minimum(least, _rotate(words, table) - 2)
         exponent = _exponent_of(words, table)
         significand = words & ((1 << fraction) - 1) | (1 << fraction)
         last = as_float_bits(significand & (spread(0, rows, lanes) - significand))
@@ -137,37 +144,42 @@ def narrower(one: GroupHeaders, other: GroupHeaders) -> GroupHeaders:
 
 
 @jit_norefs_inline
-def _bias(rows: Any) -> int:
+def _bias(rows: NumpyArray) -> int:
     return 1023 if width_of(rows) == 64 else 127
 
 
 @jit_norefs_inline
-def most_exponent(table: Any) -> Any:
+def most_exponent(table: NumpyArray) -> Any:
     """Return the exponent field of infinities."""
     return (1 << (width_of(table) - 1 - fraction_of(table))) - 1
 
 
 @jit_norefs_inline
-def most_base(table: Any) -> int:
+def most_base(table: NumpyArray) -> int:
     """Return the largest base of a grid: for 32-bit words, the largest uint8."""
     greatest = most_exponent(table) - 1 + fraction_of(table)
     return 255 if width_of(table) == 32 else greatest
 
 
 @jit_norefs_inline
-def _exponent_of(words: Any, table: Any) -> Any:
+def _exponent_of(words: Vector, table: NumpyArray) -> Any:
     return logical_shift_right(words, fraction_of(table)) & most_exponent(table)
 
 
 @jit_norefs_inline
 def store_values(
-    table: Any, column: LaneColumn, header: GroupHeaders, scratch: Any, grids: Any, predictions: Any
+    table: NumpyArray,
+    column: LaneColumn,
+    header: GroupHeaders,
+    scratch: TileScratch,
+    grids: tuple[None, ...],
+    predictions: tuple[None, ...],
 ) -> None:
     """Fill rows with the values of each lane's kind.
 
     Parameters
     ----------
-    scratch : `TileScratch` of fast/plan.py, with the residuals of predicted groups
+    scratch : `TileScratch` of scratch.py, with the residuals of predicted groups
     grids, predictions : `static`, 1 if some lanes have this kind
     """
     _, kind, base = header
@@ -175,7 +187,7 @@ def store_values(
     floor, is_grid, is_predicted = base << (fraction_of(table) + 1), kind == GRID, kind == PREDICTED
     for row in range(ROWS):
         words = _words(table, column.at + LANES * row, rows, lanes)
-        values = _turned(words, table) - floor
+        values = _rotate(words, table) - floor
         if value_of(grids):
             values = select(is_grid, _grid_value(words, base, table, rows, lanes), values)
         if value_of(predictions):
@@ -185,7 +197,9 @@ def store_values(
 
 
 @jit_norefs_inline
-def _grid_value(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> Any:
+def _grid_value(
+    words: Vector, base: Vector | int, table: NumpyArray, rows: NumpyArray, lanes: tuple[None, ...]
+) -> Any:
     fraction, bits = fraction_of(table), width_of(table)
     room = bits - 2 - fraction  # largest left shift of a significand
     exponent = _exponent_of(words, table)
@@ -196,7 +210,7 @@ def _grid_value(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> Any
 
 
 @jit_norefs_inline
-def store_residuals(table: Any, column: LaneColumn, scratch: Any) -> Any:
+def store_residuals(table: NumpyArray, column: LaneColumn, scratch: TileScratch) -> Any:
     """Fill residuals with the values of kind PREDICTED; return the largest of each lane."""
     rows, lanes = scratch.rows, scratch.lanes
     most = spread(0, rows, lanes)
@@ -210,13 +224,13 @@ def store_residuals(table: Any, column: LaneColumn, scratch: Any) -> Any:
 
 
 @jit_norefs_inline
-def residual_width(table: Any, column: LaneColumn, scratch: Any) -> Any:
+def residual_width(table: NumpyArray, column: LaneColumn, scratch: TileScratch) -> Any:
     """Fill residuals; return the widths of groups of kind PREDICTED."""
     return bit_length(store_residuals(table, column, scratch), scratch.rows)
 
 
 @jit_norefs_inline
-def _zigzag(words: Any, predicted: Any, table: Any, rows: Any) -> Any:
+def _zigzag(words: Vector, predicted: Vector, table: NumpyArray, rows: NumpyArray) -> Any:
     """Return zigzag-coded differences: magnitudes with the sign in the lowest bit."""
     spare = width_of(rows) - width_of(table)
     difference = (words - predicted) << spare
@@ -225,12 +239,12 @@ def _zigzag(words: Any, predicted: Any, table: Any, rows: Any) -> Any:
 
 
 @jit_norefs_inline
-def _undo_zigzag(residuals: Any) -> Any:
+def _undo_zigzag(residuals: Vector) -> Any:
     return logical_shift_right(residuals, 1) ^ (residuals & 1) * -1
 
 
 @jit_norefs_inline
-def _prediction(table: Any, lane: int, row: int, scratch: Any) -> Any:
+def _prediction(table: NumpyArray, lane: int, row: int, scratch: TileScratch) -> Any:
     neighbours, rows, lanes = scratch.neighbours, scratch.rows, scratch.lanes
     first = _words(table, neighbours[3 * row] + lane, rows, lanes)
     second = _words(table, neighbours[3 * row + 1] + lane, rows, lanes)
@@ -238,7 +252,7 @@ def _prediction(table: Any, lane: int, row: int, scratch: Any) -> Any:
 
 
 @jit_norefs_inline
-def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
+def lowest_bits(rows: NumpyArray, widths: Vector, lanes: tuple[None, ...]) -> Any:
     """Return a mask of the lowest `widths` bits of each lane; other bits of rows are undefined."""
     bits = width_of(rows)
     mask = logical_shift_right(spread(-1, rows, lanes), (bits - widths) & (bits - 1))
@@ -247,7 +261,12 @@ def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
 
 @jit_norefs_inline
 def restore_values(
-    table: Any, column: LaneColumn, header: GroupHeaders, scratch: Any, grids: Any, predictions: Any
+    table: NumpyArray,
+    column: LaneColumn,
+    header: GroupHeaders,
+    scratch: TileScratch,
+    grids: tuple[None, ...],
+    predictions: tuple[None, ...],
 ) -> None:
     """Undo `store_values` and `store_residuals`; the rows above must be decoded.
 
@@ -267,9 +286,15 @@ def restore_values(
 
 
 @jit_norefs_inline
-def _restore(values: Any, header: GroupHeaders, table: Any, rows: Any, grids: Any) -> Any:
+def _restore(
+    values: Vector,
+    header: GroupHeaders,
+    table: NumpyArray,
+    rows: NumpyArray,
+    grids: tuple[None, ...],
+) -> Any:
     """Return the words of values, except predicted ones; grids as in `restore_values`."""
-    words = _unturned(values + (header.base << (fraction_of(table) + 1)), table)
+    words = _rotate_back(values + (header.base << (fraction_of(table) + 1)), table)
     if value_of(grids):
         grid_words = _grid_word(values, header.base, table, rows)
         words = select(header.kind == GRID, grid_words, words)
@@ -277,12 +302,12 @@ def _restore(values: Any, header: GroupHeaders, table: Any, rows: Any, grids: An
 
 
 @jit_norefs_inline
-def _unturned(turned: Any, table: Any) -> Any:
-    return logical_shift_right(turned, 1) | turned << (width_of(table) - 1)
+def _rotate_back(rotated: Vector, table: NumpyArray) -> Any:
+    return logical_shift_right(rotated, 1) | rotated << (width_of(table) - 1)
 
 
 @jit_norefs_inline
-def _grid_word(values: Any, base: Any, table: Any, rows: Any) -> Any:
+def _grid_word(values: Vector, base: Vector | int, table: NumpyArray, rows: NumpyArray) -> Any:
     """Return the words of grid values; values that no encoder writes give arbitrary words."""
     fraction, bits = fraction_of(table), width_of(table)
     # the float of a value has the right significand, and the right exponent but for a scale
@@ -294,7 +319,12 @@ def _grid_word(values: Any, base: Any, table: Any, rows: Any) -> Any:
 
 @jit_norefs_inline
 def _predicted(
-    residuals: Any, last: Any, row: int, table: Any, column: LaneColumn, scratch: Any
+    residuals: Vector,
+    last: Vector,
+    row: int,
+    table: NumpyArray,
+    column: LaneColumn,
+    scratch: TileScratch,
 ) -> Any:
     """Add residuals to their predictions.
 

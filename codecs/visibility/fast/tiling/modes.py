@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
-from gangsaw.codecs.core.numba.vectors.integers import load, minimum, store, value_of
+from gangsaw.codecs.core.numba.vectors.integers import Vector, load, minimum, store, value_of
 from gangsaw.codecs.visibility.fast.tiling.groups import (
     LaneColumn,
     exponent_group,
@@ -14,6 +13,7 @@ from gangsaw.codecs.visibility.fast.tiling.groups import (
     narrower,
     residual_width,
 )
+from gangsaw.codecs.visibility.fast.tiling.scratch import Extents, TileScratch
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
 
 LORENZO, FREQUENCY, TIME = 1, 2, 3  # predictors of a mode; the last two are second differences
@@ -26,14 +26,14 @@ GAIN = 16  # a mode must save one GAIN-th of the bits, as it takes time
 
 
 @jit_norefs_inline
-def used_lanes(tile: int, extents: Any) -> int:
+def used_lanes(tile: int, extents: Extents) -> int:
     """Return the lanes of a tile with words; in the last strip, lanes after them are all 0."""
     is_last = tile * ROWS >= extents.n_rows - extents.n_strip_rows
     return extents.n_series % LANES or LANES if is_last else LANES
 
 
 @jit_norefs_inline
-def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> None:
+def set_neighbours(tile: int, predictor: int, extents: Extents, neighbours: Int64s) -> None:
     """Fill the offsets of the three words that predict each row: first plus second minus third.
 
     A missing neighbour is in the row of zeros. Padding rows are predicted by the last row.
@@ -84,13 +84,13 @@ def _at_border(
 
 
 @jit_norefs_inline
-def _second_predictor(extents: Any) -> int:
+def _second_predictor(extents: Extents) -> int:
     """Return the second predictor to try, after Lorenzo."""
     return FREQUENCY if extents.n_strip_rows > 2 * extents.n_times else TIME
 
 
 @jit_norefs_inline
-def try_modes(table: Any, extents: Any, scratch: Any) -> None:
+def try_modes(table: NumpyArray, extents: Extents, scratch: TileScratch) -> None:
     """Sum the widths of the sampled tiles in each mode."""
     n_tiles = -(-extents.n_rows // ROWS)
     scratch.totals[:] = 0
@@ -102,7 +102,7 @@ def try_modes(table: Any, extents: Any, scratch: Any) -> None:
 
 
 @jit_norefs_inline
-def cheapest(totals: Any, extents: Any, lanes: Any) -> int:
+def cheapest(totals: NumpyArray, extents: Extents, lanes: tuple[None, ...]) -> int:
     """Return the mode with the fewest bits for the sampled tiles."""
     best, least = 0, GAIN * _sum_of_lanes(totals, 0, lanes)
     second = _second_predictor(extents)
@@ -115,7 +115,7 @@ def cheapest(totals: Any, extents: Any, lanes: Any) -> int:
 
 
 @jit_norefs_inline
-def _try_kinds(table: Any, tile: int, used: int, scratch: Any) -> None:
+def _try_kinds(table: NumpyArray, tile: int, used: int, scratch: TileScratch) -> None:
     """Add the widths of a tile without prediction to the totals; store those of each lane, too."""
     rows, totals, lanes = scratch.rows, scratch.totals, scratch.lanes
     for lane in range(0, used, value_of(lanes)):
@@ -130,7 +130,9 @@ def _try_kinds(table: Any, tile: int, used: int, scratch: Any) -> None:
 
 
 @jit_norefs_inline
-def _try_predictor(table: Any, tile: int, predictor: int, extents: Any, scratch: Any) -> None:
+def _try_predictor(
+    table: NumpyArray, tile: int, predictor: int, extents: Extents, scratch: TileScratch
+) -> None:
     totals, lanes = scratch.totals, scratch.lanes
     set_neighbours(tile, predictor, extents, scratch.neighbours)
     for lane in range(0, used_lanes(tile, extents), value_of(lanes)):
@@ -143,13 +145,13 @@ def _try_predictor(table: Any, tile: int, predictor: int, extents: Any, scratch:
 
 
 @jit_norefs_inline
-def _add_cost(totals: Any, mode: int, width: Any, lanes: Any) -> None:
+def _add_cost(totals: NumpyArray, mode: int, width: Vector, lanes: tuple[None, ...]) -> None:
     at = mode * value_of(lanes)
     store(totals, at, load(totals, at, lanes) + width)
 
 
 @jit_norefs_inline
-def _sum_of_lanes(totals: Any, mode: int, lanes: Any) -> int:
+def _sum_of_lanes(totals: NumpyArray, mode: int, lanes: tuple[None, ...]) -> int:
     total = 0
     for lane in range(value_of(lanes)):
         total += int(totals[mode * value_of(lanes) + lane])

@@ -126,7 +126,7 @@ def _rows(builder: Any, pairs: list[list[Any]]) -> list[Any]:
     for pieces in pairs:
         planes = [plane for i in (0, 1) for plane in _rotated(builder, pieces[i::2], 32)]
         bits = _bits_transposed(builder, planes)
-        octets.append([_octets_transposed(builder, vector) for vector in bits])
+        octets.append([_transpose_bytes(builder, vector) for vector in bits])
     rows: list[Any] = [None] * ROWS
     for row in range(8):
         rows[row::8] = _rotated(builder, [vectors[row] for vectors in octets], 32)
@@ -165,7 +165,7 @@ def _shuffled(builder: Any, one: Any, other: Any, bits: int) -> list[Any]:
 
 def _matrix_transposed(builder: Any, words: list[Any]) -> list[Any]:
     """Transpose the 32 x 32 bits of each half of eight vectors; word i is in vector i / 4."""
-    octets = [_octets_transposed(builder, vector, is_reversed=True) for vector in words]
+    octets = [_transpose_bytes(builder, vector, is_reversed=True) for vector in words]
     out = []
     eights = [_shuffled(builder, octets[i + 1], octets[i], 32) for i in (0, 2, 4, 6)]
     for some in zip(*eights, strict=True):  # bits 0 to 15 of all words, bits 16 to 31
@@ -187,7 +187,7 @@ def _eights_transposed(builder: Any, vector: Any) -> Any:
     return builder.bitcast(builder.call(product, args), _WORDS)
 
 
-def _octets_transposed(builder: Any, vector: Any, is_reversed: bool = False) -> Any:
+def _transpose_bytes(builder: Any, vector: Any, is_reversed: bool = False) -> Any:
     """Transpose the 4 x 4 bytes of each half; if reversed, the last of each four comes first."""
     octets = builder.bitcast(vector, ir.VectorType(ir.IntType(8), 4 * COLUMNS))
     fours = range(4)[::-1] if is_reversed else range(4)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.tiles import NO, YES, copy_octets
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Vector,
     any_lane,
     load,
     minimum,
@@ -39,6 +41,7 @@ from gangsaw.codecs.visibility.fast.tiling.modes import (
     used_lanes,
 )
 from gangsaw.codecs.visibility.fast.tiling.planes import PLANES, SLACK, load_planes, store_planes
+from gangsaw.codecs.visibility.fast.tiling.scratch import CallMemory, Extents, TileScratch
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
 
 HEAD_BYTES = 2  # kind, mode
@@ -46,7 +49,9 @@ WRONG_SIZE, WRONG_MODE, WRONG_END, WRONG_KIND, WRONG_WIDTH = range(1, 6)
 
 
 @jit_norefs_part
-def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) -> int:
+def encode_tiles(
+    table: NumpyArray, extents: Extents, scratch: TileScratch, most: int, out: Bytes
+) -> int:
     """Write mode, headers and planes after the kind; return their end offset.
 
     If the end exceeds `most`, the rest is not written; up to a vector's planes and SLACK bytes are
@@ -55,7 +60,7 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
     Parameters
     ----------
     table : rows of 32 words, flat, with the padding rows of the last tile, then a row of zeros
-    extents, scratch : `Extents` and `TileScratch` of fast/plan.py
+    extents, scratch : `Extents` and `TileScratch` of scratch.py
     """
     try_modes(table, extents, scratch)
     mode = cheapest(scratch.totals, extents, scratch.lanes)
@@ -64,12 +69,14 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
 
 
 @jit_norefs_inline
-def _write_tiles(table: Any, extents: Any, scratch: Any, mode: int, most: int, out: Any) -> int:
+def _write_tiles(
+    table: NumpyArray, extents: Extents, scratch: TileScratch, mode: int, most: int, out: Bytes
+) -> int:
     """Write headers and planes; return their end offset, as `encode_tiles` does."""
     n_tiles = -(-extents.n_rows // ROWS)
-    place: int = HEAD_BYTES + n_tiles * LANES * header_octets(table)
+    place: int = HEAD_BYTES + n_tiles * LANES * header_bytes(table)
     for tile in range(n_tiles):
-        header = HEAD_BYTES + tile * LANES * header_octets(table)
+        header = HEAD_BYTES + tile * LANES * header_bytes(table)
         if mode % WITH_GRIDS:
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
         used = used_lanes(tile, extents)
@@ -83,26 +90,28 @@ def _write_tiles(table: Any, extents: Any, scratch: Any, mode: int, most: int, o
 
 
 @jit_norefs_inline
-def _write_empty(out: Any, header: int, used: int, table: Any, lanes: Any) -> None:
+def _write_empty(
+    out: Bytes, header: int, used: int, table: NumpyArray, lanes: tuple[None, ...]
+) -> None:
     """Write headers for lanes without words: kind EXPONENTS, no planes."""
-    for octet in range(header_octets(table)):
+    for octet in range(header_bytes(table)):
         for lane in range(-(-used // value_of(lanes)) * value_of(lanes), LANES):
             out[header + octet * LANES + lane] = 0
 
 
 @jit_norefs_inline
-def header_octets(table: Any) -> int:
+def header_bytes(table: NumpyArray) -> int:
     """Return the bytes of a group header."""
     return 3 if width_of(table) == 64 else 2
 
 
 @jit_norefs_inline
 def _encode_columns(
-    table: Any,
+    table: NumpyArray,
     column: LaneColumn,
     mode: int,
-    scratch: Any,
-    out: Any,
+    scratch: TileScratch,
+    out: Bytes,
     place_of_header: int,
     place: int,
 ) -> int:
@@ -124,7 +133,7 @@ def _encode_columns(
 
 
 @jit_norefs_inline
-def _choose_groups(table: Any, column: LaneColumn, mode: int, scratch: Any) -> Any:
+def _choose_groups(table: NumpyArray, column: LaneColumn, mode: int, scratch: TileScratch) -> Any:
     """Return group headers with the fewest planes among the kinds of a mode."""
     rows, lanes, at = scratch.rows, scratch.lanes, column.at
     least, most = extremes(table, at, rows, lanes)
@@ -139,7 +148,7 @@ def _choose_groups(table: Any, column: LaneColumn, mode: int, scratch: Any) -> A
 
 
 @jit_norefs_inline
-def _write_header(out: Any, at: int, header: GroupHeaders, table: Any) -> None:
+def _write_header(out: Bytes, at: int, header: GroupHeaders, table: NumpyArray) -> None:
     width, kind, base = header
     if width_of(table) == 64:
         store(out, at, resize_to(width, out))
@@ -151,7 +160,7 @@ def _write_header(out: Any, at: int, header: GroupHeaders, table: Any) -> None:
 
 
 @jit_norefs_inline
-def _planes_of(width: Any, rows: Any) -> Any:
+def _planes_of(width: Vector, rows: NumpyArray) -> Any:
     """Return the planes of each column: a 64-bit word is two columns, the low one first."""
     if width_of(rows) == 64:
         low = minimum(width, PLANES)
@@ -160,7 +169,7 @@ def _planes_of(width: Any, rows: Any) -> Any:
 
 
 @jit_norefs_part
-def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
+def decode_tiles(data: Bytes, behind: int, extents: Extents, work: CallMemory) -> int:
     """Fill a table from a payload; return 0, or the error code of `check`.
 
     Up to SLACK bytes are read past the planes of a tile. If fewer may be read after the payload,
@@ -170,7 +179,7 @@ def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
     Parameters
     ----------
     data, behind : payload, and number of readable bytes after it
-    extents, work : `Extents` and `CallMemory` of fast/plan.py
+    extents, work : `Extents` and `CallMemory` of scratch.py
     """
     table, ends = work.table, work.ends
     n_tiles = -(-extents.n_rows // ROWS)
@@ -179,7 +188,7 @@ def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
         return wrong
     zeros = n_tiles * ROWS * LANES
     table[zeros : zeros + LANES] = 0
-    place = HEAD_BYTES + n_tiles * LANES * header_octets(table)
+    place = HEAD_BYTES + n_tiles * LANES * header_bytes(table)
     near = n_tiles
     while behind < SLACK and near > 0 and ends[near - 1] + SLACK > ends[n_tiles - 1]:
         near -= 1
@@ -192,14 +201,16 @@ def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
 
 
 @jit_norefs_part
-def _decode_run(headers: Any, planes: Any, tiles: Any, extents: Any, work: Any) -> None:
+def _decode_run(
+    headers: Bytes, planes: Bytes, tiles: tuple[int, int, int], extents: Extents, work: CallMemory
+) -> None:
     """Fill a range of tiles; tiles : first, end, and the offset of the first one's planes."""
     first, end, place = tiles
     table, ends, scratch = work.table, work.ends, work.scratch
     before = ends[first - 1] - place if first > 0 else -place
     mode = int(headers[1])
     for tile in range(first, end):
-        header = HEAD_BYTES + tile * LANES * header_octets(table)
+        header = HEAD_BYTES + tile * LANES * header_bytes(table)
         if mode % WITH_GRIDS:
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
         for lane in range(0, used_lanes(tile, extents), value_of(scratch.lanes)):
@@ -211,7 +222,12 @@ def _decode_run(headers: Any, planes: Any, tiles: Any, extents: Any, work: Any) 
 
 @jit_norefs_inline
 def _decode_columns(
-    table: Any, column: LaneColumn, scratch: Any, header: GroupHeaders, data: Any, place: int
+    table: NumpyArray,
+    column: LaneColumn,
+    scratch: TileScratch,
+    header: GroupHeaders,
+    data: Bytes,
+    place: int,
 ) -> int:
     kind = header.kind
     store(scratch.counts, 0, _planes_of(header.width, scratch.rows))
@@ -229,7 +245,9 @@ def _decode_columns(
 
 
 @jit_norefs_inline
-def _read_header(data: Any, at: int, table: Any, rows: Any, lanes: Any) -> Any:
+def _read_header(
+    data: Bytes, at: int, table: NumpyArray, rows: NumpyArray, lanes: tuple[None, ...]
+) -> Any:
     first = resize_to(load(data, at, lanes), rows)
     base = resize_to(load(data, at + LANES, lanes), rows)
     if width_of(table) == 64:
@@ -239,12 +257,12 @@ def _read_header(data: Any, at: int, table: Any, rows: Any, lanes: Any) -> Any:
 
 
 @jit_norefs
-def check(data: Any, n_tiles: int, table: Any, ends: Any) -> int:
+def check(data: Bytes, n_tiles: int, table: NumpyArray, ends: Int64s) -> int:
     """Fill the end offsets of each tile's planes, relative to the first plane.
 
     Return 0, or the error code of an invalid payload for a table of such words.
     """
-    head = HEAD_BYTES + n_tiles * LANES * header_octets(table)
+    head = HEAD_BYTES + n_tiles * LANES * header_bytes(table)
     if data.size < head:
         return WRONG_SIZE
     mode = int(data[1])
@@ -257,12 +275,12 @@ def check(data: Any, n_tiles: int, table: Any, ends: Any) -> int:
 
 
 @jit_norefs_inline
-def _add_planes(data: Any, n_tiles: int, mode: int, table: Any, ends: Any) -> int:
+def _add_planes(data: Bytes, n_tiles: int, mode: int, table: NumpyArray, ends: Int64s) -> int:
     bits, total, wrong = width_of(table), 0, 0
     for tile in range(n_tiles):
         widest, kinds, count = 0, 0, 0
         for lane in range(LANES):
-            group = HEAD_BYTES + tile * LANES * header_octets(table) + lane
+            group = HEAD_BYTES + tile * LANES * header_bytes(table) + lane
             first = int(data[group])
             width = first if bits == 64 else first & 63
             kind = int(data[group + 2 * LANES if bits == 64 else group]) >> 6

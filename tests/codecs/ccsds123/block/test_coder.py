@@ -62,7 +62,7 @@ def test_same_bits_as_the_reference(size: int, interval: int) -> None:
             continue
         params = Params(samples_per_block=size, reference_interval=interval, restricted=restricted)
         for values in sequences(depth, size + interval):
-            data, n_bits = block_coder.encode(values, depth, params)
+            data, n_bits = block_coder.encode_residuals(values, depth, params)
             assert (data.tobytes(), n_bits) == reference_bits(values, depth, params)
             decoded, n_read = decoded_whole(data, values.size, depth, params)
             assert n_read == n_bits
@@ -73,7 +73,7 @@ def test_same_bits_as_the_reference(size: int, interval: int) -> None:
 def test_least_bits_is_reached_by_zeros() -> None:
     for size, interval, n in itertools.product((8, 64), (1, 4, 63, 64, 65, 130), (1, 600, 9000)):
         params = Params(samples_per_block=size, reference_interval=interval)
-        _, n_bits = block_coder.encode(np.zeros(n, np.uint32), 12, params)
+        _, n_bits = block_coder.encode_residuals(np.zeros(n, np.uint32), 12, params)
         assert block_coder.least_bits(n, 12, params) == n_bits
 
 
@@ -81,7 +81,7 @@ def test_least_bits_is_reached_by_zeros() -> None:
 def test_damage_is_refused_or_stays_in_range(depth: int) -> None:
     params, rng = Params(), np.random.default_rng(depth)
     values = sequences(depth, 99)[3]
-    data, _ = block_coder.encode(values, depth, params)
+    data, _ = block_coder.encode_residuals(values, depth, params)
     for _ in range(1000):
         damaged = data.copy()
         damaged[rng.integers(data.size)] ^= 1 << rng.integers(8)
@@ -94,7 +94,7 @@ def test_damage_is_refused_or_stays_in_range(depth: int) -> None:
 
 def test_every_truncation_is_corrupt() -> None:
     values = sequences(9, 5)[4]
-    data, _ = block_coder.encode(values, 9, Params())
+    data, _ = block_coder.encode_residuals(values, 9, Params())
     for length in range(data.size):
         with pytest.raises(CorruptChunk):
             decoded_whole(data[:length], values.size, 9, Params())

@@ -189,7 +189,7 @@ def test_lanes_without_room_are_coded_again(cupy: ModuleType) -> None:
     calm = np.zeros((3, 9, 40), np.uint8)
     params = Params(bit_depth=2, prediction_bands=0, unary_limit=32)
     blocks = [calm, rough, calm, rough[:1]]
-    room = gpu_encode.encode_alike([cupy.asarray(x) for x in blocks], params, np.full(4, 40))
+    room = gpu_encode.encode_group([cupy.asarray(x) for x in blocks], params, np.full(4, 40))
     coded = assert_same(cupy, [cupy.asarray(x) for x in blocks], params)
     assert coded.lane_bits is not None
     assert coded.lane_bits[1].max() > 32 * 40 > coded.lane_bits[0].max()

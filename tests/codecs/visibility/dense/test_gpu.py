@@ -222,7 +222,7 @@ def test_flipped_bits(
     if dtype != "f2":
         choose(monkeypatch, predictors=in_turn(0, 1, 3, 13))
     block = make((5, 3, 35), dtype)
-    data, rng, seen = dense.encode(block), random.Random(dtype), set[str]()
+    data, rng, seen = dense.encode_dense(block), random.Random(dtype), set[str]()
     for i in range(60):
         first, end = [(1, 20), (20, 200), (200, data.size)][i % 3]
         seen.add(check_wrong(cupy, flipped(data, rng, first, end), block))
@@ -270,7 +270,7 @@ def test_words_that_no_writer_gives(
             data = np.concatenate([head, tables, states, bits[:size]])
             if size == bits.size:
                 with suppress(CorruptChunk):
-                    dense.decode(data, np.empty_like(block))
+                    dense.decode_dense(data, np.empty_like(block))
                 monkeypatch.setattr(dense, "_read_strips", read)
         decoded += check_wrong(cupy, data, block) == "decoded"
     assert decoded > 20
@@ -279,7 +279,7 @@ def test_words_that_no_writer_gives(
 @pytest.mark.parametrize("dtype", ["c8", "f8"])
 def test_truncations_and_bytes_too_many(cupy: ModuleType, dtype: str) -> None:
     block = fringes((5, 4, 3), dtype)
-    data = dense.encode(block)
+    data = dense.encode_dense(block)
     for size in [*range(1, data.size, 3), data.size - 2, data.size - 1]:
         assert check_wrong(cupy, data[:size], block) != "decoded"
     for more in (1, 2, 4):

@@ -92,7 +92,7 @@ def test_one_word_that_does_not_fit_is_enough(place: int) -> None:
 @pytest.mark.parametrize(("make", "shape", "dtype"), pairwise(MAKERS, SHAPES, ["f4", "c8"]))
 def test_payloads_are_those_of_floats(make: Any, shape: tuple[int, ...], dtype: str) -> None:
     block = make(shape, dtype)
-    data, plain = encoded(cpu, [widened(block)], DENSE).payloads[0], dense.encode(block)
+    data, plain = encoded(cpu, [widened(block)], DENSE).payloads[0], dense.encode_dense(block)
     if plain.size > 2 * block.nbytes:
         assert data[0] == 0
     else:

@@ -29,8 +29,8 @@ from gangsaw.codecs.visibility.integers.form import (
     read_form,
 )
 from gangsaw.codecs.visibility.integers.predict import INSTEAD, available
-from gangsaw.codecs.visibility.integers.sample import find_grid, sampled_words, signs_of
-from gangsaw.codecs.visibility.lanes.table import Lanes, gather
+from gangsaw.codecs.visibility.integers.sample import find_grid, find_signs, sampled_words
+from gangsaw.codecs.visibility.lanes.table import Lanes, gather_block
 from gangsaw.codecs.visibility.samples import decimals, patterns
 
 SHAPES = [(40, 6), (7, 20, 5), (300, 1), (1, 1), (5, 3, 33)]
@@ -41,7 +41,7 @@ def coded(block: Any, form: Form, predictor: int) -> bytes:
     """Return the payload of a block in a form with a predictor."""
     lanes = Lanes.of_block(block)
     table = np.empty(lanes.shape, f"u{block.itemsize}")
-    gather(block, lanes, table)
+    gather_block(block, lanes, table)
     whole = choose.as_integers(table.ravel(), form)
     return np.concatenate(cpu.encode_whole(whole, predictor, lanes)).tobytes()
 
@@ -49,7 +49,7 @@ def coded(block: Any, form: Form, predictor: int) -> bytes:
 def check(block: Any, data: bytes) -> None:
     """Decode a payload, and have the slow reference decode it and write it again."""
     out = np.ones_like(block)
-    cpu.decode(np.frombuffer(data, np.uint8), out)
+    cpu.decode_integers(np.frombuffer(data, np.uint8), out)
     assert out.tobytes() == block.tobytes()
     back, again = reference.recode_block(data, {}, block.shape, block.dtype)
     assert back.tobytes() == block.tobytes()
@@ -135,7 +135,7 @@ def walk(n: int, digits: int) -> npt.NDArray[Any]:
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_decimals_are_found_and_shorter(dtype: str) -> None:
     values = walk(20000, 2).astype(dtype)
-    data = b"".join(part.tobytes() for part in cpu.encode_parts(values[:, None]))
+    data = b"".join(part.tobytes() for part in cpu.encode_integers(values[:, None]))
     form, odd, _ = read_form(np.frombuffer(data, np.uint8), values.itemsize)
     assert (data[0], form.kind, form.factor, form.divisor) == (KIND, QUOTIENT, 1.0, 100.0)
     assert odd.apart.size == 0
@@ -157,16 +157,16 @@ def test_noise_shows_no_signs() -> None:
     rng = np.random.default_rng(3)
     for dtype in ("f4", "f8"):
         words = sampled_words(rng.standard_normal((40, 50)).astype(dtype))
-        assert not signs_of(words).any
+        assert not find_signs(words).any
     gaps = np.full((40, 50), np.nan)
     assert find_grid(sampled_words(gaps)) is None
-    assert signs_of(sampled_words(gaps)).has_few
+    assert find_signs(sampled_words(gaps)).has_few
 
 
 def test_two_frequent_odd_words_have_marks_and_others_are_apart() -> None:
     values = walk(4000, 1)
     values[::7], values[1::9], values[5], values[77] = np.nan, -0.0, np.pi, np.e
-    data = np.concatenate(cpu.encode_parts(values[:, None]))
+    data = np.concatenate(cpu.encode_integers(values[:, None]))
     _, odd, _ = read_form(data, 8)
     assert {*odd.marked.view("f8").astype(str)} == {"nan", "-0.0"}
     np.testing.assert_array_equal(odd.apart.view("f8"), [np.pi, np.e][::1])
@@ -175,7 +175,7 @@ def test_two_frequent_odd_words_have_marks_and_others_are_apart() -> None:
 
 def test_complex_numbers_are_left_to_other_kinds() -> None:
     block = decimals((20, 10), "f4", 1).astype("c8")
-    assert np.concatenate(cpu.encode_parts(block))[0] != KIND
+    assert np.concatenate(cpu.encode_integers(block))[0] != KIND
 
 
 def head(kind: int, n_marked: int, n_apart: int, *rest: bytes) -> bytes:
@@ -201,19 +201,19 @@ def head(kind: int, n_marked: int, n_apart: int, *rest: bytes) -> bytes:
 )
 def test_wrong_heads_are_corrupt(data: bytes) -> None:
     with pytest.raises(CorruptChunk):
-        cpu.decode(np.frombuffer(data, np.uint8), np.empty((4, 5), "f4"))
+        cpu.decode_integers(np.frombuffer(data, np.uint8), np.empty((4, 5), "f4"))
 
 
 def test_words_apart_have_to_be_as_many_as_there_are_places() -> None:
     values = walk(400, 1)
     values[5], values[77], values[80], values[90] = np.pi, np.e, np.inf, 1e-9
-    data = np.concatenate(cpu.encode_parts(values[:, None]))
+    data = np.concatenate(cpu.encode_integers(values[:, None]))
     form, odd, at = read_form(data, 8)
     assert odd.apart.size == 2
     for apart in (odd.apart[:1], np.append(odd.apart, odd.apart)):
         changed = cpu.write_form(form, odd._replace(apart=apart))
         with pytest.raises(CorruptChunk):
-            cpu.decode(np.concatenate([changed, data[at + 1 :]]), values[:, None].copy())
+            cpu.decode_integers(np.concatenate([changed, data[at + 1 :]]), values[:, None].copy())
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
@@ -223,12 +223,12 @@ def test_damage_never_crashes(dtype: str) -> None:
         data = bytearray(coded(block, form, 3))
         for end in rng.sample(range(len(data)), 20):
             with pytest.raises(CorruptChunk):
-                cpu.decode(np.frombuffer(bytes(data[:end]), np.uint8), block.copy())
+                cpu.decode_integers(np.frombuffer(bytes(data[:end]), np.uint8), block.copy())
         for _ in range(FLIPS):
             wrong = bytearray(data)
             wrong[rng.randrange(1, len(wrong))] ^= 1 << rng.randrange(8)
             try:
-                cpu.decode(np.frombuffer(bytes(wrong), np.uint8), block.copy())
+                cpu.decode_integers(np.frombuffer(bytes(wrong), np.uint8), block.copy())
             except CorruptChunk:
                 continue
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.visibility_words import empty_table
 
-from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, gather, scatter
+from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, gather_block, scatter_block
 
 SHAPES = {
     "strips": (5, 4, 40),
@@ -61,11 +61,11 @@ def expected(block: Any) -> Any:
 def test_words_are_where_the_specification_puts_them(shape: tuple[int, ...], kind: str) -> None:
     block = any_bits(shape, kind)
     lanes, table = Lanes.of_block(block), empty_table(block)
-    gather(block, lanes, table)
+    gather_block(block, lanes, table)
     assert table.shape == lanes.shape
     assert np.array_equal(table, expected(block))
     back = np.zeros_like(block)
-    scatter(table, lanes, back)
+    scatter_block(table, lanes, back)
     assert back.tobytes() == block.tobytes()
 
 
@@ -82,9 +82,9 @@ def test_any_strides(view: Any, kind: str) -> None:
     whole = any_bits((9, 12, 5, 14), kind)
     block, back = view(whole), view(np.zeros_like(whole))
     lanes, table = Lanes.of_block(block), empty_table(block)
-    gather(block, lanes, table)
+    gather_block(block, lanes, table)
     assert np.array_equal(table, expected(block))
-    scatter(table, lanes, back)
+    scatter_block(table, lanes, back)
     assert back.tobytes() == block.tobytes()
 
 
@@ -92,7 +92,7 @@ def test_what_no_word_is_in_is_zero() -> None:
     block = any_bits((3, 9, 5), "<f4")  # 45 series in two strips, the last segment short
     lanes, table = Lanes.of_block(block), empty_table(block)
     table[...] = 77
-    gather(block, lanes, table)
+    gather_block(block, lanes, table)
     assert np.array_equal(table, expected(block))
     assert lanes.n_series < lanes.n_strips * LANES
 
@@ -100,5 +100,5 @@ def test_what_no_word_is_in_is_zero() -> None:
 def test_nothing_beside_a_view_is_written() -> None:
     whole = np.zeros((6, 8, 10), np.complex64)
     block = whole[1:5, 2:7, 3:9]
-    scatter(np.full(Lanes.of_block(block).shape, 1, np.uint32), Lanes.of_block(block), block)
+    scatter_block(np.full(Lanes.of_block(block).shape, 1, np.uint32), Lanes.of_block(block), block)
     assert np.count_nonzero(whole) == block.size

@@ -30,10 +30,10 @@ def expected(words: Any, params: Params) -> bytes:
 
 
 def check(words: Any, params: Params) -> None:
-    data = construction.encode(words, params)
+    data = construction.encode_construction(words, params)
     assert data.tobytes() == expected(words, params)
     out = np.empty_like(words)
-    construction.decode(data, out)
+    construction.decode_construction(data, out)
     np.testing.assert_array_equal(out, words)
 
 
@@ -83,4 +83,7 @@ def test_constant_words_cost_their_counts_alone() -> None:
     params = Params(predictor="time", residual="xor", packing="bytes")
     rows, left = 2 * 3 * 4, 4
     counts = 3 * words.size // 8
-    assert construction.encode(words, params).size == construction.HEAD_BYTES + counts + rows * left
+    assert (
+        construction.encode_construction(words, params).size
+        == construction.HEAD_BYTES + counts + rows * left
+    )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import load_be64, store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
@@ -18,7 +16,7 @@ ONES = 0x0101010101010101
 
 
 @jit
-def put_runs(packed: Any, out: Any) -> int:
+def put_runs(packed: Bytes, out: Bytes) -> int:
     """Write groups of data bytes; return the number of bytes, NOT_SHORTER if n or more.
 
     packed : (n,) uint8; out : (n + GROUP,) uint8
@@ -52,14 +50,14 @@ def put_runs(packed: Any, out: Any) -> int:
 
 
 @jit_inline_part
-def has_no_run(packed: Any, at: int) -> bool:
+def has_no_run(packed: Bytes, at: int) -> bool:
     """Return True if none of the 7 bytes from a position on equals the byte after it."""
     others = load_be64(packed, at) ^ load_be64(packed, at + 1) | np.uint64(0xFF)
     return bool((others - np.uint64(ONES)) & ~others & np.uint64(ONES << 7) == 0)
 
 
 @jit_inline_part
-def run_length(packed: Any, at: int) -> int:
+def run_length(packed: Bytes, at: int) -> int:
     """Return the number of equal bytes from a position on, up to LONGEST."""
     end, length = min(packed.size - at, LONGEST), 1
     eight = np.uint64(packed[at]) * np.uint64(ONES)
@@ -71,7 +69,7 @@ def run_length(packed: Any, at: int) -> int:
 
 
 @jit
-def get_runs(data: Any, packed: Any) -> bool:
+def get_runs(data: Bytes, packed: Bytes) -> bool:
     """Fill packed bytes from groups; return True if the groups are valid and fill them exactly.
 
     data, packed : (n,) uint8 each
@@ -104,14 +102,14 @@ def get_runs(data: Any, packed: Any) -> bool:
     return bool(place == packed.size)
 
 
-def encode(packed: NumpyArray) -> NumpyArray | None:
+def encode_runs(packed: Bytes) -> Bytes | None:
     """Return packed bases as runs; None if these are not shorter."""
     out = np.empty(packed.size + GROUP, np.uint8)
     used = put_runs(packed, out)
     return None if used == NOT_SHORTER else out[:used]
 
 
-def decode(data: NumpyArray, n: int) -> NumpyArray:
+def decode_runs(data: Bytes, n: int) -> Bytes:
     """Return n packed bytes; raise CorruptChunk if the runs do not give exactly n."""
     packed = np.empty(n, np.uint8)
     if not get_runs(data, packed):

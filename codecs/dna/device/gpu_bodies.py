@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gangsaw.codecs.dna import gpu_gencodex
 from gangsaw.codecs.dna.dense import gpu_coding as dense
 from gangsaw.codecs.dna.dense.model.shape import shape_of
+from gangsaw.codecs.dna.gencodex import gpu_coding as gencodex
 from gangsaw.codecs.dna.gpu_parts import NOTHING, DevicePart
 from gangsaw.codecs.dna.letters.gpu_split import DeviceMarks, Texts, bases_in, take_bases
 from gangsaw.codecs.dna.payload import DENSE, NO_LANES, RUNS, LaneBits
@@ -33,7 +33,7 @@ def shorter_bodies(
 ) -> tuple[list[Body], object]:
     """Return the body of each block, the mode's if shorter than packed, and a memory owner."""
     if mode == "gencodex":
-        runs = gpu_gencodex.encode([body.part for body in packed])
+        runs = gencodex.encode_runs([body.part for body in packed])
         own = [None if part is None else Body(RUNS, part) for part in runs.parts]
         return [one or body for one, body in zip(own, packed, strict=True)], runs.memory
     if mode == "dense":

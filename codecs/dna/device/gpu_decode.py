@@ -15,14 +15,14 @@ from gangsaw.codecs.core.cuda.upload import Upload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.core.nucleotides.uracil import exchange
-from gangsaw.codecs.dna import gpu_gencodex
 from gangsaw.codecs.dna.dense.coding import lane_ends
 from gangsaw.codecs.dna.dense.gpu_coding import LaneWords, new_codes
 from gangsaw.codecs.dna.dense.gpu_coding import decode_blocks as dense_decode
 from gangsaw.codecs.dna.dense.model.shape import Shape
-from gangsaw.codecs.dna.gpu_parts import DevicePart, DeviceParts, rooms
+from gangsaw.codecs.dna.gencodex import gpu_coding as gencodex
+from gangsaw.codecs.dna.gpu_parts import DevicePart, DeviceParts, aligned_offsets
 from gangsaw.codecs.dna.letters.bases import count_bases
-from gangsaw.codecs.dna.letters.gpu_join import EncodedText, join
+from gangsaw.codecs.dna.letters.gpu_join import EncodedText, join_text
 from gangsaw.codecs.dna.params import Params
 from gangsaw.codecs.dna.payload import (
     NO_LANES,
@@ -30,10 +30,10 @@ from gangsaw.codecs.dna.payload import (
     RUNS,
     LaneBits,
     Payload,
+    check_body_size,
     check_lanes,
-    check_size,
     dense_shape,
-    parts_of,
+    parse_payload,
 )
 
 
@@ -63,7 +63,7 @@ def decode_blocks(
     for i, (own, out) in enumerate(zip(encoded, outs, strict=True)):
         try:
             bits = NO_LANES if own.lane_bits is None else own.lane_bits
-            blocks[i] = _checked(parts_of(own.data), bits, out)
+            blocks[i] = _checked(parse_payload(own.data), bits, out)
         except CorruptChunk as error:
             errors[i] = error
     if blocks:
@@ -81,7 +81,7 @@ def _checked(payload: Payload, bits: LaneBits, out: DeviceArray) -> Block:
         return Block(payload, out, shape if n_bases else None, ends)
     check_lanes(bits)
     if payload.form != RUNS:
-        check_size(payload.form, payload.body.size, n)
+        check_body_size(payload.form, payload.body.size, n)
     return Block(payload, out)
 
 
@@ -96,7 +96,7 @@ class _DecodeWork:
         known = zip(blocks, places, strict=True)
         self._parts = [_parts(one.payload, first, own) for one, own in known]
         sizes = [packed_size(one.out.shape[0]) * (one.payload.form == RUNS) for one in blocks]
-        starts = rooms(sizes)
+        starts = aligned_offsets(sizes)
         self._packed: DeviceArray = cupy().empty(max(1, starts[-1]), np.uint8)
         first = self._packed.data.ptr
         self._bodies = [
@@ -109,9 +109,9 @@ class _DecodeWork:
         """Fill the texts; return an error message for each, or an empty string."""
         numbers = [i for i, own in enumerate(self._parts) if own.form == RUNS]
         runs = [self._parts[i].body for i in numbers]
-        broken = gpu_gencodex.decode(numbers, runs, self._bodies)
+        broken = gencodex.decode_runs(numbers, runs, self._bodies)
         held = self._fill_codes(broken) if self._codes else None
-        wrong, runs_held = join([self._encoded(i) for i in range(len(self._blocks))], broken)
+        wrong, runs_held = join_text([self._encoded(i) for i in range(len(self._blocks))], broken)
         pairs = zip(to_host(broken).tolist(), to_host(wrong).tolist(), strict=True)
         del held, runs_held  # device addresses in tables: the device was not done before
         for block in self._blocks:
@@ -146,8 +146,8 @@ def _arrays(payload: Payload) -> tuple[NumpyArray, NumpyArray, NumpyArray]:
     return payload.body, payload.marks.exceptions, payload.marks.cases
 
 
-def _parts(payload: Payload, address: int, places: Sequence[int]) -> DeviceParts:
+def _parts(payload: Payload, address: int, offsets: Sequence[int]) -> DeviceParts:
     """Return the parts of a payload on the device; address : device address of the upload."""
-    arrays = zip(_arrays(payload), places, strict=True)
+    arrays = zip(_arrays(payload), offsets, strict=True)
     body, odd, low = (DevicePart(address + place, part.size) for part, place in arrays)
     return DeviceParts(payload.form, body, odd, low)

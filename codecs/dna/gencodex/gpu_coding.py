@@ -11,8 +11,8 @@ import numpy.typing as npt
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
-from gangsaw.codecs.dna.gencodex import GROUP, NOT_SHORTER
-from gangsaw.codecs.dna.gpu_parts import DevicePart, rooms
+from gangsaw.codecs.dna.gencodex.coding import GROUP, NOT_SHORTER
+from gangsaw.codecs.dna.gpu_parts import DevicePart, aligned_offsets
 
 WARP, THREADS = 32, 256  # threads of a block that writes, and that reads, as in gencodex.cu
 
@@ -30,10 +30,10 @@ class DeviceRuns(NamedTuple):
     memory: DeviceArray
 
 
-def encode(packed: Sequence[DevicePart]) -> DeviceRuns:
+def encode_runs(packed: Sequence[DevicePart]) -> DeviceRuns:
     """Return packed bases as runs."""
     cp = cupy()
-    places = rooms([part.size + GROUP for part in packed])
+    places = aligned_offsets([part.size + GROUP for part in packed])
     memory = cp.empty(places[-1], np.uint8)
     rows = [
         (*part, memory.data.ptr + place, 0, i)
@@ -49,7 +49,7 @@ def encode(packed: Sequence[DevicePart]) -> DeviceRuns:
     return DeviceRuns(parts, memory)
 
 
-def decode(
+def decode_runs(
     numbers: Sequence[int], runs: Sequence[DevicePart], packed: Sequence[DevicePart]
 ) -> DeviceArray:
     """Fill packed bases from runs; return flags of invalid runs, one per item of `packed`.

@@ -2,7 +2,7 @@
 
 #include "warps/scan.cuh"
 
-constexpr int GROUP = 8, LONGEST = 255;  // of gencodex.py
+constexpr int GROUP = 8, LONGEST = 255;  // of coding.py
 constexpr int GROUP_BYTES = GROUP + 1;
 constexpr Place NOT_SHORTER = -1;
 

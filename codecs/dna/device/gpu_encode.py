@@ -12,18 +12,18 @@ from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.upload import ALIGNED
 from gangsaw.codecs.core.nucleotides.packing import packed_size
 from gangsaw.codecs.core.nucleotides.uracil import exchange, has_uracil
-from gangsaw.codecs.dna.gpu_bodies import Body, shorter_bodies
+from gangsaw.codecs.dna.device.gpu_bodies import Body, shorter_bodies
 from gangsaw.codecs.dna.gpu_parts import (
     NOTHING,
     PAD,
     DevicePart,
     DeviceParts,
-    headed,
-    joined,
-    rooms,
+    aligned_offsets,
+    concatenate_payloads,
+    write_heads,
 )
 from gangsaw.codecs.dna.head import HEAD
-from gangsaw.codecs.dna.letters.gpu_split import DeviceMarks, Texts, bases_in, split
+from gangsaw.codecs.dna.letters.gpu_split import DeviceMarks, Texts, bases_in, split_text
 from gangsaw.codecs.dna.params import Params
 from gangsaw.codecs.dna.payload import EXCHANGED, NO_LANES, PACKED, RAW, LaneBits
 
@@ -33,17 +33,17 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
     cp = cupy()
     letters = [one if is_plain(one) else cp.array(one, order="C") for one in sources]
     sizes = [packed_size(text.shape[0]) for text in letters]
-    places = rooms([PAD + HEAD.size + size for size in sizes])
+    places = aligned_offsets([PAD + HEAD.size + size for size in sizes])
     # zeros, as the space for heads is copied to the host, too
     memory = cp.zeros(places[-1], np.uint8)
     packed = [memory.data.ptr + place + PAD + HEAD.size for place in places[:-1]]
     least = sizes if params.mode == "pack" else [0] * len(sizes)
     texts = Texts(letters, packed)
-    marks = split(texts, least)
+    marks = split_text(texts, least)
     exchanged = _exchanged(texts, marks)
     if exchanged:
         texts = Texts([exchanged.get(i, one) for i, one in enumerate(letters)], packed)
-        marks = split(texts, least)
+        marks = split_text(texts, least)
     plain = [Body(PACKED, DevicePart(*both)) for both in zip(packed, sizes, strict=True)]
     bodies, held = shorter_bodies(params.mode, plain, texts, marks)
     for i in exchanged:
@@ -51,9 +51,9 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
     chosen = [_chosen(*one) for one in zip(letters, bodies, marks.parts, strict=True)]
     payloads = [payload for payload, _ in chosen]
     if payloads == [DeviceParts(*body[:2], NOTHING, NOTHING) for body in plain]:
-        data = headed(memory, places, payloads)
+        data = write_heads(memory, places, payloads)
     else:
-        data = joined(payloads)
+        data = concatenate_payloads(payloads)
     del held  # owner of the memory of payload parts
     pairs = zip(data, chosen, strict=True)
     return [Encoded((one,), bits if params.has_lanes else None) for one, (_, bits) in pairs]
@@ -80,6 +80,6 @@ def _chosen(
     return DeviceParts(body.form, body.part, *marks), body.bits
 
 
-def is_plain(letters: DeviceArray) -> bool:
+def is_plain(text: DeviceArray) -> bool:
     """Return True if kernels can process letters 16 at a time."""
-    return letters.strides == (1,) and letters.data.ptr % ALIGNED == 0
+    return text.strides == (1,) and text.data.ptr % ALIGNED == 0

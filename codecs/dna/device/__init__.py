@@ -1,0 +1,1 @@
+"""GPU encoder and decoder of blocks, on the host side."""

@@ -1,0 +1,1 @@
+"""Mode gencodex: runs of packed bytes."""
