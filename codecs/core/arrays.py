@@ -17,6 +17,20 @@ ScalarT = TypeVar("ScalarT", bound="np.generic[object]")
 Dtype: TypeAlias = "np.dtype[Scalar]"
 NumpyArray: TypeAlias = "npt.NDArray[Scalar]"  # of any dtype
 
+Bools: TypeAlias = "npt.NDArray[np.bool_]"
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
+Int16s: TypeAlias = "npt.NDArray[np.int16]"
+UInt16s: TypeAlias = "npt.NDArray[np.uint16]"
+Int32s: TypeAlias = "npt.NDArray[np.int32]"
+UInt32s: TypeAlias = "npt.NDArray[np.uint32]"
+Int64s: TypeAlias = "npt.NDArray[np.int64]"
+UInt64s: TypeAlias = "npt.NDArray[np.uint64]"
+Float32s: TypeAlias = "npt.NDArray[np.float32]"
+Float64s: TypeAlias = "npt.NDArray[np.float64]"
+# integers of kernels
+Int64: TypeAlias = "int | np.int64"
+UInt64: TypeAlias = "int | np.uint64"
+
 Run: TypeAlias = "slice[int, int, int]"  # range of adjacent items
 Axis: TypeAlias = "slice[None, None, None]"  # a whole axis
 # one element of an index
