@@ -27,7 +27,7 @@ ItemT = TypeVar("ItemT")
 FIRST_LEVEL, SECOND_LEVEL = 3, 2  # LLVM's locality hints: the cache that a line is prefetched to
 
 
-class Pointer(Generic[ItemT]):
+class ItemPointer(Generic[ItemT]):
     """Address of items in a kernel, as `pointer` returns it; for type checkers only."""
 
     def __getitem__(self, index: SupportsIndex) -> ItemT:

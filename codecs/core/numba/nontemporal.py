@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import types
 
 from gangsaw.codecs.core.memory.aligned import LINE, address_of
-from gangsaw.codecs.core.numba.bits import Pointer, ahead, pointer, size_of
+from gangsaw.codecs.core.numba.bits import ItemPointer, ahead, pointer, size_of
 from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.lowering import (
     Args,
@@ -48,7 +48,7 @@ def _copy(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], place: i
 
 
 @jit_norefs_inline
-def write_piece(source: Pointer[int], place: int, size: int, begins: bool, ends: bool) -> None:
+def write_piece(source: ItemPointer[int], place: int, size: int, begins: bool, ends: bool) -> None:
     """Write bytes from a pointer to an address; both, and the size, are multiples of UNIT.
 
     begins, ends : True if the first, or the last, line contains bytes of others
@@ -66,7 +66,7 @@ def write_piece(source: Pointer[int], place: int, size: int, begins: bool, ends:
 
 
 @jit_norefs_inline
-def write_lines(source: Pointer[int], place: int, size: int) -> None:
+def write_lines(source: ItemPointer[int], place: int, size: int) -> None:
     """Write bytes from a pointer to an address, a multiple of UNIT; the size is one of LINE.
 
     The rest of the first and of the last line must be written by the calls before and after it.

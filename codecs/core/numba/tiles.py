@@ -9,7 +9,7 @@ from numba import types
 from numba.core import cgutils
 
 from gangsaw.codecs.core.memory.aligned import LINE
-from gangsaw.codecs.core.numba.bits import Pointer, ahead
+from gangsaw.codecs.core.numba.bits import ItemPointer, ahead
 from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs_inline
 from gangsaw.codecs.core.numba.lowering import (
     Args,
@@ -168,7 +168,7 @@ def _copy_piece(
 
 @jit_norefs_inline
 def copy_column(
-    words: Pointer[int], step: int, place: int, next_place: int, n: int, size: int, back: Static
+    words: ItemPointer[int], step: int, place: int, next_place: int, n: int, size: int, back: Static
 ) -> None:
     """Copy n pieces of `size` bytes, a power of two, from addresses to a pointer, or back.
 
@@ -196,7 +196,13 @@ def copy_column(
 
 @jit_norefs_inline
 def _copy_pieces(
-    words: Pointer[int], step: int, place: int, next_place: int, n: int, size: Static, back: Static
+    words: ItemPointer[int],
+    step: int,
+    place: int,
+    next_place: int,
+    n: int,
+    size: Static,
+    back: Static,
 ) -> None:
     for i in range(n):
         _copy_piece(ahead(words, i * step), 0, place + i * next_place, size, back)
