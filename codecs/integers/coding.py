@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import (
     FREQUENCY,
     LOWEST,
@@ -29,7 +30,7 @@ SPARE = 8  # bytes after raw bits
 
 
 @jit
-def encode_symbols(rows: Any, entries: Any, words: Any) -> Any:
+def encode_symbols(rows: NumpyArray, entries: UInt32s, words: UInt16s) -> Any:
     """Write words up to the end of `words`; return their start offset, and the state.
 
     Parameters
@@ -58,7 +59,7 @@ def encode_symbols(rows: Any, entries: Any, words: Any) -> Any:
 
 
 @jit
-def put_bits(rows: Any, raw: Any) -> int:
+def put_bits(rows: NumpyArray, raw: Bytes) -> int:
     """Write the raw bits of values to zeroed bytes, least significant first; return their number.
 
     raw : (4 n m + SPARE,) uint8
@@ -77,7 +78,9 @@ def put_bits(rows: Any, raw: Any) -> int:
 
 
 @jit
-def decode_rows(out: Any, slots: Any, tables: Any, state: int, words: Any, raw: Any) -> Any:
+def decode_rows(
+    out: NumpyArray, slots: UInt32s, tables: Int64s, state: int, words: UInt16s, raw: Bytes
+) -> Any:
     """Fill (n, m) uint32; return words read, bits read, and the state.
 
     All reads stay in bounds, even for invalid data.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from gangsaw.codecs.core.arrays import NumpyArray, UInt32s
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
 PLAIN = 16  # integers below are their own symbols
@@ -35,7 +34,7 @@ def context_of(symbol: int) -> int:
 
 
 @jit
-def count_symbols(rows: Any, counts: Any) -> None:
+def count_symbols(rows: NumpyArray, counts: UInt32s) -> None:
     """Count the symbols of rows.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Float64s, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 
 OTHER, FIRST_MASK = 1, 2  # codes
@@ -17,7 +18,7 @@ MOST_VARINT = 5  # bytes of a number below 2^31
 
 
 @jit_inline
-def value_of(number: Any, constants: Any, is_product: bool) -> Any:
+def value_of(number: float, constants: NumpyArray, is_product: bool) -> Any:
     """Return the float of an integer, in the precision of the constants."""
     kind = constants.dtype.type
     if is_product:
@@ -27,7 +28,12 @@ def value_of(number: Any, constants: Any, is_product: bool) -> Any:
 
 @jit
 def scale_down(
-    floats: Any, constants: Any, is_product: bool, limits: Any, integers: Any, codes: Any
+    floats: Any,
+    constants: NumpyArray,
+    is_product: bool,
+    limits: Float64s,
+    integers: NumpyArray,
+    codes: Bytes,
 ) -> int:
     """Fill the integer and the code of each float; return the number of exceptions.
 
@@ -58,14 +64,14 @@ def scale_down(
 
 
 @jit
-def scale_up(integers: Any, constants: Any, is_product: bool, floats: Any) -> None:
+def scale_up(integers: NumpyArray, constants: NumpyArray, is_product: bool, floats: Any) -> None:
     """Fill (n,) floats from their integers."""
     for i in range(floats.size):
         floats[i] = floats.dtype.type(value_of(integers[i], constants, is_product))
 
 
 @jit
-def fill_gaps(integers: Any, codes: Any) -> None:
+def fill_gaps(integers: NumpyArray, codes: Bytes) -> None:
     """Set the integer of exceptions to the one before, the first ones to 0."""
     last = integers.dtype.type(0)
     for i in range(integers.size):
@@ -75,7 +81,7 @@ def fill_gaps(integers: Any, codes: Any) -> None:
 
 
 @jit
-def find_common(words: Any, codes: Any) -> Any:
+def find_common(words: NumpyArray, codes: Bytes) -> Any:
     """Return the majority word of exceptions, if there is one, and its count."""
     word, lead, count = words[0], 0, np.int64(0)
     for i in range(words.size):
@@ -89,7 +95,7 @@ def find_common(words: Any, codes: Any) -> Any:
 
 
 @jit
-def mark(words: Any, codes: Any, word: Any, code: int) -> None:
+def mark(words: NumpyArray, codes: Bytes, word: NumpyArray, code: int) -> None:
     """Set the code of exceptions equal to this word."""
     for i in range(words.size):
         if (codes[i] == OTHER) & (words[i] == word):
@@ -97,7 +103,7 @@ def mark(words: Any, codes: Any, word: Any, code: int) -> None:
 
 
 @jit_inline
-def put_number(out: Any, at: int, number: int) -> int:
+def put_number(out: Bytes, at: int, number: int) -> int:
     """Write a number, seven bits per byte, lowest first; return its end."""
     while number >= 128:
         out[at] = np.uint8(number & 127 | 128)
@@ -107,7 +113,7 @@ def put_number(out: Any, at: int, number: int) -> int:
 
 
 @jit_inline
-def get_number(data: Any, at: int) -> Any:
+def get_number(data: Bytes, at: int) -> Any:
     """Return a number and its end, -1 if the data ends before."""
     number = 0
     for i in range(MOST_VARINT):
@@ -121,7 +127,7 @@ def get_number(data: Any, at: int) -> Any:
 
 
 @jit
-def pack_mask(codes: Any, code: int, plane: int, out: Any) -> int:
+def pack_mask(codes: Bytes, code: int, plane: int, out: Bytes) -> int:
     """Write the runs of a mask's changes from plane to plane; return their bytes.
 
     out : (n + MOST_VARINT,) uint8; a run of one takes a byte
@@ -138,7 +144,7 @@ def pack_mask(codes: Any, code: int, plane: int, out: Any) -> int:
 
 
 @jit
-def unpack_mask(data: Any, at: int, plane: int, mask: Any) -> int:
+def unpack_mask(data: Bytes, at: int, plane: int, mask: Bytes) -> int:
     """Fill a mask, (n,) uint8, from its runs; return their end, -1 if they are invalid."""
     filled, bit, first = 0, 0, True
     while filled < mask.size:
@@ -153,7 +159,7 @@ def unpack_mask(data: Any, at: int, plane: int, mask: Any) -> int:
 
 
 @jit
-def put_masked(mask: Any, word: Any, words: Any) -> None:
+def put_masked(mask: Bytes, word: int, words: NumpyArray) -> None:
     """Set the words of a mask to its value."""
     for i in range(mask.size):
         if mask[i]:
@@ -161,7 +167,7 @@ def put_masked(mask: Any, word: Any, words: Any) -> None:
 
 
 @jit
-def pack_places(places: Any, out: Any) -> int:
+def pack_places(places: Int64s, out: Bytes) -> int:
     """Write positions as gaps; return their bytes.
 
     out : (MOST_VARINT * n,) uint8
@@ -174,7 +180,7 @@ def pack_places(places: Any, out: Any) -> int:
 
 
 @jit
-def unpack_places(data: Any, at: int, n: int, places: Any) -> int:
+def unpack_places(data: Bytes, at: int, n: int, places: Int64s) -> int:
     """Fill positions below n from their gaps; return the end of these, -1 if they are invalid."""
     before = -1
     for i in range(places.size):

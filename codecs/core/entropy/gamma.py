@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64
 from gangsaw.codecs.core.entropy import bit_fields
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
@@ -15,7 +16,7 @@ MOST = 48  # most bits per read or write
 
 
 @jit_inline_part
-def put_bits(out: Any, at: int, value: Any, n: Any) -> int:
+def put_bits(out: Bytes, at: int, value: Int64, n: Int64) -> int:
     """Write n <= MOST bits to zeroed (m,) uint8 at bit `at`; return the bit after them."""
     word = load_le64(out, at >> 3) | np.uint64(value) << np.uint64(at & 7)
     store_le64(out, at >> 3, word)
@@ -23,14 +24,14 @@ def put_bits(out: Any, at: int, value: Any, n: Any) -> int:
 
 
 @jit_inline_part
-def get_bits(data: Any, at: int, n: Any) -> Any:
+def get_bits(data: Bytes, at: int, n: Int64) -> Any:
     """Read n <= MOST bits from (m,) uint8 at bit `at`, which precedes its SPARE last bytes."""
     word = load_le64(data, at >> 3) >> np.uint64(at & 7)
     return np.int64(word & ((np.uint64(1) << np.uint64(n)) - np.uint64(1)))
 
 
 @jit_inline
-def bit_length(value: Any) -> int:
+def bit_length(value: Int64) -> int:
     """Return the bit length of a number >= 0."""
     n = 0
     while value >> n:
@@ -39,7 +40,7 @@ def bit_length(value: Any) -> int:
 
 
 @jit_inline_part
-def put_gamma(out: Any, at: int, value: Any) -> int:
+def put_gamma(out: Bytes, at: int, value: Int64) -> int:
     """Write a number from 1 to 2^40: n zeros, then its n + 1 bits, the highest one first."""
     n = bit_length(value) - 1
     at = put_bits(out, at + n, 1, 1)
@@ -47,7 +48,7 @@ def put_gamma(out: Any, at: int, value: Any) -> int:
 
 
 @jit_inline_part
-def get_gamma(data: Any, at: int, stop: int) -> tuple[int, int]:
+def get_gamma(data: Bytes, at: int, stop: int) -> tuple[int, int]:
     """Read a number of `put_gamma`; return it and the bit after it, beyond `stop` on errors."""
     n = 0
     while n < 41 and at + n < stop and get_bits(data, at + n, 1) == 0:

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.gamma import bit_length
 from gangsaw.codecs.core.entropy.rans_tables import FREQUENCY, LOWEST, OFFSET, PRECISION, TOTAL
-from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, PLACE, SYMBOLS
+from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, PLACE, SYMBOLS, RansTables
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 
 RAW = 60000  # "table" RAW + n of a token: its symbol is n raw bits, at most PRECISION
@@ -39,7 +40,7 @@ def tokens_of(n: int) -> Tokens:
 
 
 @jit_norefs_inline
-def put(tokens: Any, n: int, table: Any, symbol: Any) -> int:
+def put(tokens: Tokens, n: int, table: Int64, symbol: Int64) -> int:
     """Append a token to n tokens; return the new number."""
     tokens.tables[n] = table
     tokens.symbols[n] = symbol
@@ -47,7 +48,7 @@ def put(tokens: Any, n: int, table: Any, symbol: Any) -> int:
 
 
 @jit_norefs_inline
-def put_raw(tokens: Any, n: int, bits: Any, value: Any) -> int:
+def put_raw(tokens: Tokens, n: int, bits: Int64, value: Int64) -> int:
     """Append the `bits` lowest bits of a value, high bits first, PRECISION at a time."""
     while bits > 0:
         part = min(bits, PRECISION)
@@ -57,7 +58,7 @@ def put_raw(tokens: Any, n: int, bits: Any, value: Any) -> int:
 
 
 @jit_norefs_inline
-def put_number(tokens: Any, n: int, table: Any, value: Any) -> int:
+def put_number(tokens: Tokens, n: int, table: Int64, value: Int64) -> int:
     """Append a number >= 0: its bit length, then the bits below the leading one, raw."""
     bits = bit_length(value)
     n = put(tokens, n, table, bits)
@@ -65,7 +66,7 @@ def put_number(tokens: Any, n: int, table: Any, value: Any) -> int:
 
 
 @jit_norefs_inline
-def put_small(tokens: Any, n: int, table: Any, rest: Any, value: Any) -> int:
+def put_small(tokens: Tokens, n: int, table: Int64, rest: Int64, value: Int64) -> int:
     """Append a number that is mostly below ESCAPE; the rest of others has table `rest`."""
     n = put(tokens, n, table, min(value, ESCAPE))
     if value >= ESCAPE:
@@ -74,7 +75,7 @@ def put_small(tokens: Any, n: int, table: Any, rest: Any, value: Any) -> int:
 
 
 @jit
-def count_tokens(tables: Any, symbols: Any, counts: Any) -> None:
+def count_tokens(tables: UInt16s, symbols: UInt16s, counts: Int64s) -> None:
     """Count tokens by table and symbol into (n_tables, 256); raw bits are not counted."""
     for i in range(tables.size):
         if tables[i] < RAW:
@@ -92,7 +93,7 @@ def lay_out_symbols(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint3
 
 
 @jit
-def encode_lane(tables: Any, symbols: Any, entries: Any, out: Any, end: int) -> Any:
+def encode_lane(tables: UInt16s, symbols: UInt16s, entries: UInt32s, out: Bytes, end: int) -> int:
     """Write a lane so that it ends at out[end]; return its start.
 
     Parameters
@@ -123,7 +124,7 @@ def encode_lane(tables: Any, symbols: Any, entries: Any, out: Any, end: int) -> 
 
 
 @jit
-def encode_lanes(tokens: Any, ends: Any, entries: Any, out: Any, sizes: Any) -> Any:
+def encode_lanes(tokens: Tokens, ends: Int64s, entries: UInt32s, out: Bytes, sizes: Int64s) -> int:
     """Write all lanes so that the last one ends with `out`; return the start of the first one.
 
     Parameters
@@ -158,7 +159,7 @@ def encoded_lanes(
 
 
 @jit_norefs_inline
-def begin_lane(data: Any, at: int, stop: int) -> Any:
+def begin_lane(data: Bytes, at: int, stop: int) -> Any:
     """Return state and offset of a lane data[at:stop]; the offset has ABSENT if it has no state."""
     if stop - at < STATE_BYTES:
         return LOWEST, at | ABSENT
@@ -172,13 +173,13 @@ def begin_lane(data: Any, at: int, stop: int) -> Any:
 
 
 @jit_norefs_inline
-def is_whole(x: int, at: int, stop: int) -> bool:
+def is_whole(x: Int64, at: int, stop: int) -> bool:
     """Return True if a lane ended in the encoder's initial state."""
     return x == LOWEST and at == stop
 
 
 @jit_norefs_inline
-def _refill(x: Any, at: Any, data: Any, stop: int) -> Any:
+def _refill(x: Int64, at: int, data: Bytes, stop: int) -> Any:
     """Read a word if the state is too low."""
     if x < LOWEST:
         place = min(at, stop - 2)  # STATE_BYTES precede it
@@ -188,7 +189,7 @@ def _refill(x: Any, at: Any, data: Any, stop: int) -> Any:
 
 
 @jit_norefs_inline
-def get(tables: Any, t: Any, x: Any, at: int, data: Any, stop: int) -> Any:
+def get(tables: RansTables, t: Int64, x: Int64, at: int, data: Bytes, stop: int) -> Any:
     """Return the next symbol of a table, the state, the offset."""
     first = tables.first[t]
     entry = np.int64(tables.slots[(first & PLACE) + (x & TOTAL - 1)])
@@ -199,7 +200,7 @@ def get(tables: Any, t: Any, x: Any, at: int, data: Any, stop: int) -> Any:
 
 
 @jit_norefs_inline
-def get_raw(bits: Any, x: int, at: int, data: Any, stop: int) -> Any:
+def get_raw(bits: Int64, x: Int64, at: int, data: Bytes, stop: int) -> Any:
     """Return raw bits, the state, the offset."""
     value: Any = 0
     while bits > 0:
@@ -213,7 +214,7 @@ def get_raw(bits: Any, x: int, at: int, data: Any, stop: int) -> Any:
 
 
 @jit_norefs_inline
-def get_number(tables: Any, t: Any, x: int, at: int, data: Any, stop: int) -> Any:
+def get_number(tables: RansTables, t: Int64, x: Int64, at: int, data: Bytes, stop: int) -> Any:
     """Return a number, the state, the offset."""
     bits, x, at = get(tables, t, x, at, data, stop)
     if bits > MOST_BITS:
@@ -225,7 +226,9 @@ def get_number(tables: Any, t: Any, x: int, at: int, data: Any, stop: int) -> An
 
 
 @jit_norefs_inline
-def get_small(tables: Any, t: Any, rest: Any, x: int, at: int, data: Any, stop: int) -> Any:
+def get_small(
+    tables: RansTables, t: Int64, rest: Int64, x: Int64, at: int, data: Bytes, stop: int
+) -> Any:
     """Return a number of `put_small`, the state, the offset."""
     value, x, at = get(tables, t, x, at, data, stop)
     if value == ESCAPE:

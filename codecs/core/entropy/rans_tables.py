@@ -6,10 +6,9 @@ the tables, in memory and as stored. The SPEC.md of a codec defines the bits.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, UInt32s
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
 
@@ -22,7 +21,7 @@ FREQUENCY, OFFSET = 8, 20  # first bits of both in a decoder's table entry, abov
 
 
 @jit
-def normalise(counts: Any) -> None:
+def normalise(counts: UInt32s) -> None:
     """Scale each row of (n_tables, n_symbols) uint32 to TOTAL; counts above 0 stay above 0.
 
     The rounding error is added to the largest count; a row of zeros stays.
@@ -49,7 +48,7 @@ def normalise(counts: Any) -> None:
 
 
 @jit
-def write_tables(counts: Any, n_symbols: int, out: Any) -> int:
+def write_tables(counts: UInt32s, n_symbols: int, out: Bytes) -> int:
     """Write normalised tables to zeroed (n,) uint8 with 8 bytes to spare; return the bytes used.
 
     Only the first n_symbols columns of counts, (n_tables, n), are written. A table has 1 bit: used
@@ -77,7 +76,7 @@ def write_tables(counts: Any, n_symbols: int, out: Any) -> int:
 
 
 @jit
-def read_tables(data: Any, stop: int, counts: Any) -> int:
+def read_tables(data: Bytes, stop: int, counts: UInt32s) -> int:
     """Read counts (n_tables, n_symbols) from padded bytes; return the bytes read, -1 if wrong.
 
     Parameters
@@ -108,7 +107,7 @@ def read_tables(data: Any, stop: int, counts: Any) -> int:
 
 
 @jit
-def lay_out(counts: Any, frequencies: Any) -> None:
+def lay_out(counts: UInt32s, frequencies: UInt32s) -> None:
     """Build an encoder's table from (n_tables, n_symbols) frequencies.
 
     frequencies : (n_tables * STRIDE,) uint32, frequency | first slot << 16 of each symbol
@@ -121,7 +120,7 @@ def lay_out(counts: Any, frequencies: Any) -> None:
 
 
 @jit
-def lay_out_slots(counts: Any, slots: Any) -> None:
+def lay_out_slots(counts: UInt32s, slots: UInt32s) -> None:
     """Build a decoder's table from (n_tables, n_symbols) frequencies that sum to TOTAL or 0.
 
     An unused table decodes to endless symbols 0, so that invalid bytes stay in bounds.
@@ -141,7 +140,7 @@ def lay_out_slots(counts: Any, slots: Any) -> None:
 
 
 @jit_inline
-def _fill(slots: Any, first: int, symbol: int, n: Any) -> int:
+def _fill(slots: UInt32s, first: int, symbol: int, n: int) -> int:
     """Write the slots of a symbol; return the index after them."""
     entry = np.uint32(symbol) | np.uint32(n - 1) << np.uint32(FREQUENCY)
     for i in range(int(n)):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy import bit_fields
 from gangsaw.codecs.core.entropy.gamma import SPARE, gamma_fields, get_bits, get_gamma
 from gangsaw.codecs.core.entropy.rans_tables import FREQUENCY, OFFSET, TOTAL
@@ -98,7 +99,7 @@ def decoder_tables(frequencies: npt.NDArray[np.uint16]) -> RansTables:
 
 
 @jit
-def read_tables(data: Any, size: int, frequencies: Any) -> int:
+def read_tables(data: Bytes, size: int, frequencies: UInt16s) -> int:
     """Read zeroed frequencies from padded bytes; return the bytes read, -1 on errors."""
     at, stop = 0, 8 * size
     for t in range(len(frequencies)):
@@ -114,7 +115,7 @@ def read_tables(data: Any, size: int, frequencies: Any) -> int:
 
 
 @jit
-def _read_table(data: Any, at: int, stop: int, row: Any) -> int:
+def _read_table(data: Bytes, at: int, stop: int, row: UInt16s) -> int:
     """Read one table; return the bit after it, which exceeds `stop` on errors."""
     n, s, left = get_bits(data, at, 8) + 1, -1, TOTAL
     at += 8
@@ -134,7 +135,7 @@ def _read_table(data: Any, at: int, stop: int, row: Any) -> int:
 
 
 @jit
-def fill_slots(frequencies: Any, first: Any, slots: Any) -> None:
+def fill_slots(frequencies: UInt16s, first: Int64s, slots: UInt32s) -> None:
     """Build the slots of the tables that are present."""
     for t in range(len(frequencies)):
         if first[t] >= ABSENT:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Bytes, Int64
 from gangsaw.codecs.core.nucleotides import letters
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_norefs_inline, jit_restrict
 from gangsaw.codecs.core.numba.words import load_le64
@@ -21,52 +22,52 @@ U = np.uint64
 
 
 @jit_norefs_inline
-def letter_of(code: Any) -> Any:
+def letter_of(code: Int64) -> Any:
     """Return the letter of a code 0 to 3."""
     return BASES >> 8 * code & 255
 
 
 @jit_norefs_inline
-def code_of(letter: Any) -> Any:
+def code_of(letter: Int64) -> Any:
     """Return the code of a letter A, C, G or T."""
     return (letter >> 1 ^ letter >> 2) & 3
 
 
 @jit_norefs_inline
-def is_base(letter: Any) -> Any:
+def is_base(letter: Int64) -> bool:
     """Return True if a byte is A, C, G or T."""
     # with a tuple of names, vectors take a sixth longer
     return letter == 65 or letter == 67 or letter == 71 or letter == 84
 
 
 @jit_norefs_inline
-def is_nucleotide(letter: Any) -> Any:
+def is_nucleotide(letter: Int64) -> bool:
     """Return True if a byte is A, C, G, T or U; U has the code of T."""
     return letter == 65 or letter == 67 or letter == 71 or letter >> 1 == 42
 
 
 @jit_norefs_inline
-def paired_code(code: Any) -> Any:
+def paired_code(code: Int64) -> Any:
     """Return the code of the complement, or NOT_A_BASE unchanged."""
     return 3 - code if code < NOT_A_BASE else code
 
 
 @jit_restrict
-def encode_letters(text: Any, codes: Any) -> None:
+def encode_letters(text: Bytes, codes: Bytes) -> None:
     """Write the codes of letters, in vectors: a table of 256 codes took a tenth of all encoding."""
     for i in range(text.size):
         codes[i] = code_of(text[i]) if is_base(text[i]) else NOT_A_BASE
 
 
 @jit_restrict
-def encode_nucleotides(text: Any, codes: Any) -> None:
+def encode_nucleotides(text: Bytes, codes: Bytes) -> None:
     """Write the codes of letters of DNA or RNA: U has the code of T."""
     for i in range(text.size):
         codes[i] = code_of(text[i]) if is_nucleotide(text[i]) else NOT_A_BASE
 
 
 @jit_inline
-def eight_of(text: Any, begin: int, n: int) -> Any:
+def eight_of(text: Bytes, begin: int, n: int) -> Any:
     """Return n <= 8 bytes as a word, the first one lowest; the other bytes are undefined."""
     if begin + 8 <= text.size:
         return load_le64(text, begin)
@@ -77,7 +78,7 @@ def eight_of(text: Any, begin: int, n: int) -> Any:
 
 
 @jit_inline
-def codes_of_eight(word: Any) -> Any:
+def codes_of_eight(word: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Return the codes of eight letters, and 1 for each letter that is no base, as two words.
 
     Codes are bits 1 and 2. A letter is no base if it differs from the letter of its code.
@@ -90,7 +91,7 @@ def codes_of_eight(word: Any) -> Any:
 
 
 @jit_inline
-def as_dna(word: Any) -> Any:
+def as_dna(word: np.uint64) -> np.uint64:
     """Return eight letters as a word, with U replaced by T."""
     differ = word ^ U(0x55) * ONES
     is_other = ((differ & LOWS) + LOWS | differ) >> U(7) & ONES
@@ -98,7 +99,7 @@ def as_dna(word: Any) -> Any:
 
 
 @jit_inline
-def pack_codes(codes: Any) -> Any:
+def pack_codes(codes: np.uint64) -> np.uint64:
     """Return eight codes as 16 bits, with the code of the lowest byte on top."""
     codes = (codes << U(2) | codes >> U(8)) & U(0x000F000F000F000F)
     codes = (codes << U(4) | codes >> U(16)) & U(0x000000FF000000FF)
@@ -106,6 +107,6 @@ def pack_codes(codes: Any) -> Any:
 
 
 @jit_inline
-def pack_marks(marks: Any) -> Any:
+def pack_marks(marks: np.uint64) -> np.uint64:
     """Return the eight bits of a word of bytes 0 or 1, the lowest byte first."""
     return marks * GATHER >> U(56)

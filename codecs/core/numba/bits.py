@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Generic, SupportsIndex, TypeVar
 
 from llvmlite import ir
 from numba import types
@@ -11,21 +11,47 @@ from numba.core import cgutils
 from numba.np.arrayobj import populate_array
 
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, intrinsic
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Codegen,
+    Context,
+    Lowering,
+    Signature,
+    TypingContext,
+    Value,
+)
+
+ItemT = TypeVar("ItemT")
 
 FIRST_LEVEL, SECOND_LEVEL = 3, 2  # LLVM's locality hints: the cache that a line is prefetched to
 
 
-def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+class ItemPointer(Generic[ItemT]):
+    """Address of items in a kernel, as `pointer` returns it; for type checkers only."""
+
+    def __getitem__(self, index: SupportsIndex) -> ItemT:
+        """Return an item, without a check of the index."""
+        raise NotImplementedError
+
+    def __setitem__(self, index: SupportsIndex, item: object) -> None:
+        """Write an item, without a check of the index."""
+        raise NotImplementedError
+
+
+def _element_pointer(
+    context: Context, builder: Builder, array_type: types.Array, array: Value, index: Value
+) -> Value:
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [index])
 
 
 @intrinsic
-def load_be64(typing_context: Any, data: Any, index: Any) -> Any:
+def load_be64(typing_context: TypingContext, data: types.Array, index: types.Integer) -> Lowering:
     """Return data[index:index + 8] as a uint64, most significant byte first; data is (n,) uint8."""
     signature = types.uint64(data, types.int64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         pointer = _element_pointer(context, builder, sig.args[0], *args)
         pointer = builder.bitcast(pointer, ir.IntType(64).as_pointer())
         word = builder.load(pointer)
@@ -36,11 +62,11 @@ def load_be64(typing_context: Any, data: Any, index: Any) -> Any:
 
 
 @intrinsic
-def load_raw64(typing_context: Any, data: Any, index: Any) -> Any:
+def load_raw64(typing_context: TypingContext, data: types.Array, index: types.Integer) -> Lowering:
     """Return data[index:index + 8] as a uint64 in native byte order; data is (n,) uint8."""
     signature = types.uint64(data, types.int64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         place = _element_pointer(context, builder, sig.args[0], *args)
         word = builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()))
         word.align = 1
@@ -50,34 +76,36 @@ def load_raw64(typing_context: Any, data: Any, index: Any) -> Any:
 
 
 @intrinsic
-def big_endian(typing_context: Any, word: Any) -> Any:
+def big_endian(typing_context: TypingContext, word: types.Integer) -> Lowering:
     """Convert a result of `load_raw64` to one of `load_be64`; LLVM can vectorise this."""
     signature = word(word)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.bswap(args[0]) if sys.byteorder == "little" else args[0]
 
     return signature, codegen
 
 
 @intrinsic
-def swapped(typing_context: Any, word: Any) -> Any:
+def swapped(typing_context: TypingContext, word: types.Integer) -> Lowering:
     """Return an integer with its bytes reversed."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.bswap(args[0])
 
     return word(word), codegen
 
 
 @intrinsic
-def prefetch(typing_context: Any, data: Any, index: Any) -> Any:
+def prefetch(typing_context: TypingContext, data: types.Array, index: types.Integer) -> Lowering:
     """Prefetch the cache line of data[index], for any dtype and any index."""
     return types.void(data, types.int64), _prefetch_to(FIRST_LEVEL)
 
 
 @intrinsic
-def prefetch_second(typing_context: Any, data: Any, index: Any) -> Any:
+def prefetch_second(
+    typing_context: TypingContext, data: types.Array, index: types.Integer
+) -> Lowering:
     """Prefetch into the second-level cache, for more lines than the first one can load.
 
     The first-level cache waits for two dozen lines at once, the second-level one for more.
@@ -85,8 +113,8 @@ def prefetch_second(typing_context: Any, data: Any, index: Any) -> Any:
     return types.void(data, types.int64), _prefetch_to(SECOND_LEVEL)
 
 
-def _prefetch_to(level: int) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _prefetch_to(level: int) -> Codegen:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         place = _element_pointer(context, builder, sig.args[0], *args)
         place = builder.bitcast(place, ir.IntType(8).as_pointer())
         word = ir.IntType(32)
@@ -100,11 +128,13 @@ def _prefetch_to(level: int) -> Any:
 
 
 @intrinsic
-def store_be64(typing_context: Any, data: Any, index: Any, word: Any) -> Any:
+def store_be64(
+    typing_context: TypingContext, data: types.Array, index: types.Integer, word: types.Integer
+) -> Lowering:
     """Write a uint64 to data[index:index + 8], most significant byte first; data is (n,) uint8."""
     signature = types.void(data, types.int64, types.uint64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         pointer = _element_pointer(context, builder, sig.args[0], *args[:2])
         pointer = builder.bitcast(pointer, ir.IntType(64).as_pointer())
         builder.store(builder.bswap(args[2]), pointer, align=1)
@@ -114,42 +144,42 @@ def store_be64(typing_context: Any, data: Any, index: Any, word: Any) -> Any:
 
 
 @intrinsic
-def count_ones(typing_context: Any, word: Any) -> Any:
+def count_ones(typing_context: TypingContext, word: types.Integer) -> Lowering:
     """Count the one bits of an integer; int64."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.zext(builder.ctpop(args[0]), ir.IntType(64))
 
     return types.int64(word), codegen
 
 
 @intrinsic
-def trailing_zeros(typing_context: Any, word: Any) -> Any:
+def trailing_zeros(typing_context: TypingContext, word: types.Integer) -> Lowering:
     """Count the zero bits after the last one of a uint64 that is not zero; int64."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.cttz(args[0], ir.IntType(1)(1))
 
     return types.int64(types.uint64), codegen
 
 
 @intrinsic
-def leading_zeros(typing_context: Any, word: Any) -> Any:
+def leading_zeros(typing_context: TypingContext, word: types.Integer) -> Lowering:
     """Count the zero bits before the first one; the width of the word for zero."""
     signature = word(word)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return count_leading_zeros(builder, args[0])
 
     return signature, codegen
 
 
 @intrinsic
-def leading_zeros_to_32(typing_context: Any, word: Any) -> Any:
+def leading_zeros_to_32(typing_context: TypingContext, word: types.Integer) -> Lowering:
     """Count the zero bits before the first one of a uint64, at most 32."""
     signature = types.int32(types.uint64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         half = ir.IntType(32)
         high = builder.trunc(builder.lshr(args[0], args[0].type(32)), half)
         return count_leading_zeros(builder, high)
@@ -157,7 +187,7 @@ def leading_zeros_to_32(typing_context: Any, word: Any) -> Any:
     return signature, codegen
 
 
-def count_leading_zeros(builder: Any, word: Any) -> Any:
+def count_leading_zeros(builder: Builder, word: Value) -> Value:
     """Emit code that counts leading zeros of an integer or a vector of integers.
 
     For vectors of 32 bits, only AVX-512 has an instruction; for AVX2, LLVM emits table look-ups in
@@ -172,7 +202,7 @@ def count_leading_zeros(builder: Any, word: Any) -> Any:
         function = cgutils.get_or_insert_function(builder.module, function_type, symbol)
         return builder.call(function, [word, cgutils.false_bit])
 
-    def same(value: int) -> Any:
+    def same(value: int) -> Value:
         return ir.Constant(word.type, [value] * lanes if lanes > 1 else value)
 
     first = builder.and_(word, builder.not_(builder.lshr(word, same(1))))
@@ -190,18 +220,18 @@ def count_leading_zeros(builder: Any, word: Any) -> Any:
 
 
 @intrinsic
-def pointer(typing_context: Any, array: Any, index: Any) -> Any:
+def pointer(typing_context: TypingContext, array: types.Array, index: types.Integer) -> Lowering:
     """Return the address of array[index], contiguous and 1-D; the caller keeps the array alive."""
     signature = types.CPointer(array.dtype)(array, types.int64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return _element_pointer(context, builder, sig.args[0], *args)
 
     return signature, codegen
 
 
 @intrinsic
-def pointers(typing_context: Any, arrays: Any) -> Any:
+def pointers(typing_context: TypingContext, arrays: types.BaseNamedTuple) -> Lowering:
     """Return a NamedTuple with arrays replaced by their addresses; integers stay.
 
     Arrays must be contiguous and 1-D; the caller keeps them alive.
@@ -209,7 +239,7 @@ def pointers(typing_context: Any, arrays: Any) -> Any:
     kinds = [types.CPointer(t.dtype) if isinstance(t, types.Array) else t for t in arrays.types]
     found = types.BaseTuple.from_types(kinds, arrays.instance_class)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         parts = zip(arrays.types, cgutils.unpack_tuple(builder, args[0]), strict=True)
         first = ir.IntType(64)(0)
         each = [
@@ -224,46 +254,50 @@ def pointers(typing_context: Any, arrays: Any) -> Any:
 
 
 @intrinsic
-def ahead(typing_context: Any, address: Any, items: Any) -> Any:
+def ahead(typing_context: TypingContext, address: types.CPointer, items: types.Integer) -> Lowering:
     """Return the address `items` items after a pointer."""
     signature = address(address, types.int64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.gep(args[0], [args[1]])
 
     return signature, codegen
 
 
 @intrinsic
-def pointer_at(typing_context: Any, address: Any, like: Any) -> Any:
+def pointer_at(
+    typing_context: TypingContext, address: types.Integer, like: types.Integer
+) -> Lowering:
     """Return a pointer to integers of the type of `like`, from a byte address.
 
     The address must be aligned for them if they are accessed one by one.
     """
     signature = types.CPointer(like)(types.int64, like)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.inttoptr(args[0], args[1].type.as_pointer())
 
     return signature, codegen
 
 
 @intrinsic
-def size_of(typing_context: Any, address: Any) -> Any:
+def size_of(typing_context: TypingContext, address: types.CPointer) -> Lowering:
     """Return the bytes of a pointer's item, as a constant."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return ir.IntType(64)(address.dtype.bitwidth // 8)
 
     return types.int64(address), codegen
 
 
 @intrinsic
-def octets_at(typing_context: Any, address: Any, size: Any) -> Any:
+def octets_at(
+    typing_context: TypingContext, address: types.Integer, size: types.Integer
+) -> Lowering:
     """Return the memory at an address as (size,) uint8; the caller keeps its owner alive."""
     octets = types.Array(types.uint8, 1, "C")
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         array = context.make_array(octets)(context, builder)
         data = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
         one = ir.IntType(64)(1)
@@ -278,34 +312,40 @@ def octets_at(typing_context: Any, address: Any, size: Any) -> Any:
 
 
 @intrinsic
-def fit(typing_context: Any, value: Any, like: Any) -> Any:
+def fit(
+    typing_context: TypingContext, value: types.Integer, like: types.Integer | types.CPointer
+) -> Lowering:
     """Convert an integer to the type of another one, or to the item type of a pointer."""
     target = like.dtype if isinstance(like, types.CPointer) else like
     signature = target(value, like)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return context.cast(builder, args[0], sig.args[0], sig.return_type)
 
     return signature, codegen
 
 
 @intrinsic
-def shift_left(typing_context: Any, value: Any, count: Any) -> Any:
+def shift_left(
+    typing_context: TypingContext, value: types.Integer, count: types.Integer
+) -> Lowering:
     """Return value << count in the type of value; count is less than its width."""
     signature = value(value, value)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.shl(*args)
 
     return signature, codegen
 
 
 @intrinsic
-def shift_right(typing_context: Any, value: Any, count: Any) -> Any:
+def shift_right(
+    typing_context: TypingContext, value: types.Integer, count: types.Integer
+) -> Lowering:
     """Return value >> count in the type of value, arithmetic if signed; count < its width."""
     signature = value(value, value)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.ashr(*args) if sig.args[0].signed else builder.lshr(*args)
 
     return signature, codegen

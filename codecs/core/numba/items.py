@@ -6,15 +6,14 @@ functions.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_part
 
 
 @jit_norefs_part
-def put_items(out: Any, at: int, items: Any, begin: int, end: int) -> int:
+def put_items(out: NumpyArray, at: int, items: NumpyArray, begin: int, end: int) -> int:
     """Write items[begin:end] to `out` at index `at`, both 1-D; return the index after them.
 
     The caller has checked the bounds of both arrays.
@@ -26,7 +25,7 @@ def put_items(out: Any, at: int, items: Any, begin: int, end: int) -> int:
 
 
 @jit_norefs_part
-def order_falling(values: Any, order: Any) -> None:
+def order_falling(values: NumpyArray, order: NumpyArray) -> None:
     """Write the order of a few numbers, the largest first, equal ones in input order.
 
     It takes up to n ** 2 / 2 steps.

@@ -7,16 +7,23 @@ several parts. So the ends of a range are ordinary stores.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 
 from gangsaw.codecs.core.memory.aligned import LINE, address_of
-from gangsaw.codecs.core.numba.bits import ahead, pointer, size_of
+from gangsaw.codecs.core.numba.bits import ItemPointer, ahead, pointer, size_of
 from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    Lowering,
+    Signature,
+    TypingContext,
+    Value,
+)
 from gangsaw.codecs.core.numba.vectors.integers import static
 
 UNIT = 16  # bytes per store, and their alignment: NumPy's own memory has no larger one
@@ -29,7 +36,7 @@ def copy_nontemporal(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8
 
 
 @jit_norefs
-def _copy(source: Any, target: Any, place: int) -> None:
+def _copy(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], place: int) -> None:
     first = min(-place % UNIT, source.size)
     end = first + (source.size - first) // UNIT * UNIT
     for i in range(first):
@@ -41,7 +48,7 @@ def _copy(source: Any, target: Any, place: int) -> None:
 
 
 @jit_norefs_inline
-def write_piece(source: Any, place: int, size: int, begins: bool, ends: bool) -> None:
+def write_piece(source: ItemPointer[int], place: int, size: int, begins: bool, ends: bool) -> None:
     """Write bytes from a pointer to an address; both, and the size, are multiples of UNIT.
 
     begins, ends : True if the first, or the last, line contains bytes of others
@@ -59,7 +66,7 @@ def write_piece(source: Any, place: int, size: int, begins: bool, ends: bool) ->
 
 
 @jit_norefs_inline
-def write_lines(source: Any, place: int, size: int) -> None:
+def write_lines(source: ItemPointer[int], place: int, size: int) -> None:
     """Write bytes from a pointer to an address, a multiple of UNIT; the size is one of LINE.
 
     The rest of the first and of the last line must be written by the calls before and after it.
@@ -71,11 +78,16 @@ def write_lines(source: Any, place: int, size: int) -> None:
 
 
 @intrinsic
-def move_unit(typing_context: Any, source: Any, place: Any, nontemporal: Any) -> Any:
+def move_unit(
+    typing_context: TypingContext,
+    source: types.CPointer,
+    place: types.Integer,
+    nontemporal: types.BaseTuple,
+) -> Lowering:
     """Copy UNIT bytes from a pointer to an address; `nontemporal` is `static`, 0 or 1."""
     unit = ir.VectorType(ir.IntType(8), UNIT)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         value = builder.load(builder.bitcast(args[0], unit.as_pointer()), align=1)
         target = builder.inttoptr(args[1], unit.as_pointer())
         store = builder.store(value, target, align=UNIT)
@@ -87,10 +99,10 @@ def move_unit(typing_context: Any, source: Any, place: Any, nontemporal: Any) ->
 
 
 @intrinsic
-def drain(typing_context: Any) -> Any:
+def drain(typing_context: TypingContext) -> Lowering:
     """Wait until other threads see all non-temporal stores."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         builder.fence("seq_cst")
         return context.get_dummy_value()
 

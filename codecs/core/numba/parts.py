@@ -14,8 +14,10 @@ from typing import Any, Protocol
 
 import llvmlite.binding as llvm
 from numba.core import types
-from numba.core.codegen import JITCodeLibrary
+from numba.core.base import BaseContext
+from numba.core.codegen import Codegen, JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, Flags
+from numba.core.dispatcher import Dispatcher
 
 BITCODE = "bitcode"  # Numba's name for a library without machine code
 _shared_flags: dict[str, SharedFlags] = {}  # by their differences from the defaults
@@ -27,7 +29,7 @@ class Numbers(Protocol):
     name: str
 
 
-def one_signature(compiled: Any) -> None:
+def one_signature(compiled: Dispatcher) -> None:
     """Make kernels call a kernel by the type of a number, not by its value as Numba does.
 
     A kernel with calls for 0, 1 and a variable was compiled three times. LLVM still sees the values
@@ -39,7 +41,7 @@ def one_signature(compiled: Any) -> None:
     )
 
 
-def rebuild_part(target_context: Any, *stored: Any) -> CompileResult | None:
+def rebuild_part(target_context: BaseContext, *stored: Any) -> CompileResult | None:
     """Return a part like its compiler's result, from the cached data; None to compile it again.
 
     A kernel that Python calls, too, may have Python objects, which belong to one process. A part
@@ -86,7 +88,7 @@ class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
         return self.name, BITCODE, self._get_module_for_linking().as_bitcode()
 
     @classmethod
-    def unserialized(cls, codegen: Any, data: tuple[str, str, bytes]) -> LinkedLibrary:
+    def unserialized(cls, codegen: Codegen, data: tuple[str, str, bytes]) -> LinkedLibrary:
         """Return the library from its serialized data."""
         library = cls(codegen, data[0])
         library._final_module = llvm.parse_bitcode(data[2])
@@ -109,7 +111,7 @@ class SharedFlags(Flags):  # type: ignore[misc]  # Numba has no types
     of them each time, which took 3 % of the time of a first run.
     """
 
-    def __init__(self, flags: Any) -> None:
+    def __init__(self, flags: Flags) -> None:
         super().__init__(flags)
         self._hash: int = super().__hash__()
 
@@ -121,7 +123,7 @@ class SharedFlags(Flags):  # type: ignore[misc]  # Numba has no types
         """Return True if the options are equal."""
         return self is other or bool(super().__eq__(other))
 
-    def copy(self) -> Any:
+    def copy(self) -> Flags:
         """Return a mutable copy of the options."""
         return Flags(self)
 
@@ -164,7 +166,7 @@ class Linked(KernelCompiler):
 class UntouchedLibrary(LinkedLibrary):
     """Code that LLVM does not optimise until it is linked."""
 
-    def add_llvm_module(self, module: Any) -> None:
+    def add_llvm_module(self, module: llvm.ModuleRef) -> None:
         """Add code; of LLVM's function passes, run only dead code elimination."""
         builder, passes = _pass_builder(), llvm.create_new_function_pass_manager()
         passes.add_dead_code_elimination_pass()
@@ -192,7 +194,7 @@ class LinkedRestrict(Linked):
 class _Instead:
     """Proxy of an object of Numba that replaces some methods."""
 
-    def __init__(self, it: Any) -> None:
+    def __init__(self, it: BaseContext | Codegen) -> None:
         self._it = it
 
     def __getattr__(self, name: str) -> Any:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import numpy as np
+import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
 from gangsaw.codecs.core.memory.aligned import LINE
-from gangsaw.codecs.core.numba.bits import ahead
+from gangsaw.codecs.core.numba.bits import ItemPointer, ahead
 from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs_inline
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    Lowering,
+    Signature,
+    TypingContext,
+    Value,
+)
 from gangsaw.codecs.core.numba.vectors.integers import (
+    Static,
     element_pointer,
     emit_call,
     load,
@@ -23,12 +33,12 @@ NO, YES = static(0), static(1)
 OF_2, OF_4, OF_8, OF_16, OF_32, OF_64 = (static(n) for n in (2, 4, 8, 16, 32, 64))
 
 
-def _shuffled(builder: Any, left: Any, right: Any, lanes: list[int]) -> Any:
+def _shuffled(builder: Builder, left: Value, right: Value, lanes: list[int]) -> Value:
     mask = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
     return builder.shuffle_vector(left, right, mask)
 
 
-def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
+def _transposed(builder: Builder, rows: list[Value]) -> list[Value]:
     """Transpose n vectors of n lanes: log2(n) rounds of perfect shuffles."""
     n = len(rows)
     low = [lane // 2 + n * (lane % 2) for lane in range(n)]
@@ -41,14 +51,18 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
 
 @intrinsic
 def transpose_tile(
-    typing_context: Any, target: Any, target_row: Any, source: Any, source_row: Any
-) -> Any:
+    typing_context: TypingContext,
+    target: types.CPointer,
+    target_row: types.Integer,
+    source: types.CPointer,
+    source_row: types.Integer,
+) -> Lowering:
     """Transpose 16 x 16 items between two pointers; row distances are in items."""
     n = 16
     vector = ir.VectorType(ir.IntType(source.dtype.bitwidth), n)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        def row(base: Any, stride: Any, i: int) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
+        def row(base: Value, stride: Value, i: int) -> Value:
             place = builder.gep(base, [builder.mul(stride, stride.type(i))])
             return builder.bitcast(place, vector.as_pointer())
 
@@ -64,15 +78,15 @@ def transpose_tile(
 
 @intrinsic
 def move_tile(
-    typing_context: Any,
-    words: Any,
-    odd: Any,
-    pair: Any,
-    base: Any,
-    rows: Any,
-    side: Any,
-    back: Any,
-) -> Any:
+    typing_context: TypingContext,
+    words: types.CPointer,
+    odd: types.Integer,
+    pair: types.Integer,
+    base: types.Integer,
+    rows: types.CPointer,
+    side: types.BaseTuple,
+    back: types.BaseTuple,
+) -> Lowering:
     """Transpose a square from rows anywhere in memory to words, or back.
 
     Item j of word k, words[(k % 2) * odd + (k // 2) * pair + j], is word k of row j, at the byte
@@ -80,7 +94,7 @@ def move_tile(
     along a side, and 1 if the rows are written.
     """
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         tile = _Tile(builder, words.dtype, side.count, args)
         load, store = (tile.item, tile.row) if back.count else (tile.row, tile.item)
         values = [builder.load(load(i), align=1) for i in range(side.count)]
@@ -95,19 +109,19 @@ def move_tile(
 class _Tile:
     """Pointers to the vectors of a tile of `move_tile`."""
 
-    def __init__(self, builder: Any, word: Any, side: int, args: Any) -> None:
+    def __init__(self, builder: Builder, word: types.Integer, side: int, args: Args) -> None:
         self.builder = builder
         self.words, self.odd, self.pair, self.base, self.rows = args[:5]
         self.vector = ir.VectorType(ir.IntType(word.bitwidth), side).as_pointer()
 
-    def item(self, k: int) -> Any:
+    def item(self, k: int) -> Value:
         """Return the pointer to the items of word k."""
         builder, number = self.builder, self.odd.type
         index = builder.mul(self.pair, number(k // 2))
         index = builder.add(index, self.odd) if k % 2 else index
         return builder.bitcast(builder.gep(self.words, [index]), self.vector)
 
-    def row(self, j: int) -> Any:
+    def row(self, j: int) -> Value:
         """Return the pointer to row j."""
         builder, number = self.builder, self.base.type
         offset = builder.load(builder.gep(self.rows, [number(j)]))
@@ -115,13 +129,13 @@ class _Tile:
 
 
 @intrinsic
-def fetch_line(typing_context: Any, place: Any) -> Any:
+def fetch_line(typing_context: TypingContext, place: types.Integer) -> Lowering:
     """Prefetch a cache line for writing, by any address in it, valid or not.
 
     It is for writing runs that are far apart; for reading them it gained nothing.
     """
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
         _prefetch(builder, pointer, is_written=True)
         return context.get_dummy_value()
@@ -130,11 +144,18 @@ def fetch_line(typing_context: Any, place: Any) -> Any:
 
 
 @intrinsic
-def _copy_piece(typing_context: Any, words: Any, at: Any, place: Any, size: Any, back: Any) -> Any:
+def _copy_piece(
+    typing_context: TypingContext,
+    words: types.CPointer,
+    at: types.Integer,
+    place: types.Integer,
+    size: types.BaseTuple,
+    back: types.BaseTuple,
+) -> Lowering:
     """Copy `size` (static) bytes from an address to a pointer plus `at` bytes, or back (static)."""
     piece = ir.VectorType(ir.IntType(8), size.count)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         octets = builder.bitcast(args[0], ir.IntType(8).as_pointer())
         ours = builder.bitcast(builder.gep(octets, [args[1]]), piece.as_pointer())
         theirs = builder.inttoptr(args[2], piece.as_pointer())
@@ -147,7 +168,7 @@ def _copy_piece(typing_context: Any, words: Any, at: Any, place: Any, size: Any,
 
 @jit_norefs_inline
 def copy_column(
-    words: Any, step: int, place: int, next_place: int, n: int, size: int, back: Any
+    words: ItemPointer[int], step: int, place: int, next_place: int, n: int, size: int, back: Static
 ) -> None:
     """Copy n pieces of `size` bytes, a power of two, from addresses to a pointer, or back.
 
@@ -175,13 +196,19 @@ def copy_column(
 
 @jit_norefs_inline
 def _copy_pieces(
-    words: Any, step: int, place: int, next_place: int, n: int, size: Any, back: Any
+    words: ItemPointer[int],
+    step: int,
+    place: int,
+    next_place: int,
+    n: int,
+    size: Static,
+    back: Static,
 ) -> None:
     for i in range(n):
         _copy_piece(ahead(words, i * step), 0, place + i * next_place, size, back)
 
 
-def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:
+def _converted(builder: Builder, vector: Value, source: types.Integer, width: int) -> Value:
     lowered = ir.VectorType(ir.IntType(width), vector.type.count)
     if source.bitwidth > width:
         return builder.trunc(vector, lowered)
@@ -190,7 +217,7 @@ def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:
     return (builder.sext if source.signed else builder.zext)(vector, lowered)
 
 
-def _prefetch(builder: Any, pointer: Any, is_written: bool = False) -> None:
+def _prefetch(builder: Builder, pointer: Value, is_written: bool = False) -> None:
     number = ir.IntType(32)
     address = builder.bitcast(pointer, ir.IntType(8).as_pointer())
     function_type = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
@@ -200,8 +227,13 @@ def _prefetch(builder: Any, pointer: Any, is_written: bool = False) -> None:
 
 
 def _item_vector(
-    context: Any, builder: Any, array_type: Any, array: Any, place: Any, lanes: int
-) -> Any:
+    context: Context,
+    builder: Builder,
+    array_type: types.Array,
+    array: Value,
+    place: tuple[Value, Value, Value],
+    lanes: int,
+) -> Value:
     """Load `lanes` items from array[z, y, x] on, adjacent in memory whatever the strides.
 
     The same items in row y + 1 are prefetched. Rows of a block are too short, and those of other
@@ -217,7 +249,9 @@ def _item_vector(
     return vector
 
 
-def _widened(builder: Any, dtype: Any, extremes: Any, vectors: list[Any]) -> tuple[Any, Any]:
+def _widened(
+    builder: Builder, dtype: types.Integer, extremes: list[Value], vectors: list[Value]
+) -> tuple[Value, Value]:
     kind = "s" if dtype.signed else "u"
     low, high = extremes
     for vector in vectors:
@@ -231,14 +265,14 @@ Tile = tuple[tuple[None, ...], tuple[None, ...]]  # lanes and rows, both `static
 
 @intrinsic
 def copy_items(
-    typing_context: Any,
-    array: Any,
-    place: Any,
-    out: Any,
-    steps: Any,
-    extremes: Any,
-    tile: Any,
-) -> Any:
+    typing_context: TypingContext,
+    array: types.Array,
+    place: types.BaseTuple,
+    out: types.Array,
+    steps: types.BaseTuple,
+    extremes: types.BaseTuple,
+    tile: types.Tuple,
+) -> Lowering:
     """Copy items of array (z, y, x) to out, as integers of its width; return (min, max) vectors.
 
     With a square tile, items are transposed. For place (z, y, x) and steps (first, step), lane i of
@@ -248,7 +282,7 @@ def copy_items(
     """
     n, n_rows = (side.count for side in tile.types)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         source, at, target, to, ends = args[:5]
         z0, y0, x0 = cgutils.unpack_tuple(builder, at, 3)
         index, stride = cgutils.unpack_tuple(builder, to, 2)
@@ -270,7 +304,7 @@ def copy_items(
 
 
 @jit_norefs_inline
-def copy_octets(data: Any, place: int, out: Any) -> None:
+def copy_octets(data: npt.NDArray[np.uint8], place: int, out: npt.NDArray[np.uint8]) -> None:
     """Copy data[place:] in vectors, as bytes that were stored one by one load slowly together."""
     size = data.size - place
     for i in range(0, size - LINE + 1, LINE):

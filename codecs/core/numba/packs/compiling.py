@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any
 
 from numba.core import entrypoints
 from numba.core.codegen import JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 
 from gangsaw.codecs.core.numba.packs import telling
@@ -57,7 +57,7 @@ class LevelCodegen(JITCPUCodegen):  # type: ignore[misc]  # Numba has no types
         return level.llvm if level else str(super()._get_host_cpu_features())
 
 
-def compile_for_level(compiled: Any) -> None:
+def compile_for_level(compiled: Dispatcher) -> None:
     """Make a dispatcher of Numba's compile for the chosen level."""
     compiled.compile = partial(_compile, compiled.compile)
     compiled._compilation_chain_init_hook = _load_extensions

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 from numba.core.serialize import dumps
+from numba.core.types import Type
 
 # variable with the folder where processes write kernels that they compiled or loaded
 FOLDER = "GANGSAW_GATHER_KERNELS"
@@ -29,7 +29,9 @@ def folder() -> Path | None:
     return Path(named) if named else None
 
 
-def gather(key: str | None, kernel: str, signature: Any, code: Callable[[], object]) -> None:
+def gather(
+    key: str | None, kernel: str, signature: tuple[Type, ...], code: Callable[[], object]
+) -> None:
     """Write a kernel's code, as in the user's cache, with its name and argument types."""
     into = folder()
     if into is None or key is None:
@@ -55,7 +57,7 @@ def gathered(into: Path) -> Iterator[tuple[str, str, str, bytes]]:
         yield path.stem, about["kernel"], about["signature"], code
 
 
-def called(into: Path) -> Iterator[tuple[str, str, Any]]:
+def called(into: Path) -> Iterator[tuple[str, str, tuple[Type, ...]]]:
     """Yield modules, names of kernels there, and types of arguments, in the order of calls."""
     every = (json.loads(path.read_text(encoding="utf-8")) for path in into.glob(f"*{ABOUT}"))
     for about in sorted(every, key=itemgetter("time", "kernel", "signature")):

@@ -8,9 +8,12 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
+from numba.core.base import BaseContext
 from numba.core.caching import NullCache
+from numba.core.codegen import Codegen
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
+from numba.core.types import Type
 
 from gangsaw.codecs.core.numba.packs import compiling, gathering, packs, turns
 from gangsaw.codecs.core.numba.packs.ahead.helpers import missed
@@ -50,7 +53,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         folder = self.files.folder()
         return None if folder is None else str(folder)
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: tuple[Type, ...], target_context: BaseContext) -> Any:
         """Return the code for these types from pack, cache or another process, else None."""
         target_context.refresh()
         found = self._from_pack(sig, target_context)
@@ -60,7 +63,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
             found = self._from_another(sig, target_context)
         return found
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: tuple[Type, ...], data: CompileResult) -> None:
         """Write compiled code to the user's cache."""
         compiling.finished(self.kernel)
         if data.library.has_dynamic_globals:  # contains addresses of this process
@@ -70,7 +73,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
             self.files.save(name, sig, data._reduce)
         self._gather(sig, data._reduce)
 
-    def holds(self, sig: Any) -> bool:
+    def holds(self, sig: tuple[Type, ...]) -> bool:
         """Return True if the pack or the user's cache has the code; call it in `level_codegen`."""
         pack = packs.current()
         if pack is not None and self.key(sig) in pack.members:
@@ -78,7 +81,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         name = self._file_name(sig, cpu_target.target_context.codegen())
         return name is not None and any((path / name).is_file() for path in self.files.folders)
 
-    def is_taken(self, sig: Any) -> bool:
+    def is_taken(self, sig: tuple[Type, ...]) -> bool:
         """Return True if another process seems to compile it now; call it in `level_codegen`."""
         name = self._file_name(sig, cpu_target.target_context.codegen())
         return name is None or self.files.turn(name).exists()
@@ -87,7 +90,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         """Remove the kernel from the user's cache."""
         self.files.remove()
 
-    def key(self, sig: Any) -> str | None:
+    def key(self, sig: tuple[Type, ...]) -> str | None:
         """Return the key of the code in a pack; None for code that cannot be in a pack.
 
         Functions that close over values, alone or as arguments, have no name of their own.
@@ -100,13 +103,13 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         named = repr((place, self._fingerprint(), signature))
         return hashlib.sha256(named.encode()).hexdigest()[:32]
 
-    def _from_pack(self, sig: Any, target_context: Any) -> Any:
+    def _from_pack(self, sig: tuple[Type, ...], target_context: BaseContext) -> Any:
         pack = packs.current()
         key = self.key(sig) if pack is not None else None
         kept = pack.load(key) if pack is not None and key is not None else None
         return None if kept is None else self._rebuild(target_context, *kept)
 
-    def _from_files(self, sig: Any, target_context: Any) -> Any:
+    def _from_files(self, sig: tuple[Type, ...], target_context: BaseContext) -> Any:
         name = self._file_name(sig, target_context.codegen())
         code = None if name is None else self.files.load(name, sig)
         if code is None:
@@ -116,7 +119,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
             return self._rebuild(target_context, *code)
         return None
 
-    def _from_another(self, sig: Any, target_context: Any) -> Any:
+    def _from_another(self, sig: tuple[Type, ...], target_context: BaseContext) -> Any:
         """Wait while another process compiles the code and load it, else take the lock."""
         name = self._file_name(sig, target_context.codegen())
         if name is None:
@@ -127,7 +130,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         # another process may have compiled it meanwhile
         return self._from_files(sig, target_context)
 
-    def _file_name(self, sig: Any, codegen: Any) -> str | None:
+    def _file_name(self, sig: tuple[Type, ...], codegen: Codegen) -> str | None:
         """Return the name of a signature's file, from everything that its code depends on.
 
         None if there is no folder, or no name by which another process could find the types.
@@ -138,7 +141,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         code = (self._fingerprint(), self._rebuild.__qualname__, signature, codegen.magic_tuple())
         return self.files.name((self.kernel, packs.versions(), code))
 
-    def _gather(self, sig: Any, code: Callable[[], object]) -> None:
+    def _gather(self, sig: tuple[Type, ...], code: Callable[[], object]) -> None:
         """Collect code that Python called, if a pack is being built."""
         if gathering.folder() is not None and compiling.is_outermost():
             gathering.gather(self.key(sig), self.kernel, sig, code)

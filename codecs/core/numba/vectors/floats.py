@@ -7,14 +7,24 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core.datamodel import DataModelManager
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, models, register_model
 
 from gangsaw.codecs.core.numba.jit import intrinsic
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    Lowering,
+    Signature,
+    Type,
+    TypingContext,
+    Value,
+)
 from gangsaw.codecs.core.numba.vectors.integers import Mask, Vector, element_pointer
 
 
@@ -26,23 +36,23 @@ class Floats(types.Type):  # type: ignore[misc]  # Numba has no types
         super().__init__(f"Floats({lanes}, {bits})")
 
     @property
-    def number(self) -> Any:
+    def number(self) -> types.Float:
         """Numba type of one float."""
         return types.Float(f"float{self.bits}")
 
 
 @register_model(Floats)
 class _FloatsModel(models.PrimitiveModel):  # type: ignore[misc]  # Numba has no types
-    def __init__(self, manager: Any, floats: Any) -> None:
+    def __init__(self, manager: DataModelManager, floats: Floats) -> None:
         super().__init__(manager, floats, _lowered(floats))
 
 
-def _lowered(floats: Any) -> ir.VectorType:
+def _lowered(floats: Floats) -> ir.VectorType:
     number = ir.FloatType() if floats.bits == 32 else ir.DoubleType()
     return ir.VectorType(number, floats.lanes)
 
 
-def _splat(builder: Any, floats: Any, value: Any, value_type: Any) -> Any:
+def _splat(builder: Builder, floats: Floats, value: Value, value_type: Type) -> Value:
     if isinstance(value_type, Floats):
         return value
     empty = ir.Constant(_lowered(floats), ir.Undefined)
@@ -52,7 +62,7 @@ def _splat(builder: Any, floats: Any, value: Any, value_type: Any) -> Any:
     )
 
 
-def _floats_of(args: tuple[Any, ...]) -> Any:
+def _floats_of(args: tuple[Type, ...]) -> Floats | None:
     """Return the vector type of mixed vectors and numbers of one float type, else None."""
     floats = {arg for arg in args if isinstance(arg, Floats)}
     others = {arg for arg in args if not isinstance(arg, Floats)}
@@ -61,17 +71,21 @@ def _floats_of(args: tuple[Any, ...]) -> Any:
     return floats.pop()
 
 
-def _define(function: Any, emit: Callable[..., Any], is_compare: bool = False) -> None:
+def _define(
+    function: Callable[..., object],
+    emit: Callable[..., Value],
+    is_compare: bool = False,
+) -> None:
     @infer_global(function)
     class _FloatTemplate(AbstractTemplate):  # type: ignore[misc]  # Numba has no types
-        def generic(self, args: Any, kws: Any) -> Any:
+        def generic(self, args: tuple[Type, ...], kws: dict[str, Type]) -> Signature | None:
             floats = _floats_of(args)
             if floats is None or len(args) != 2:
                 return None
             return signature(Mask(floats.lanes) if is_compare else floats, *args)
 
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        floats = _floats_of(sig.args)
+    def lower(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
+        floats = next(arg for arg in sig.args if isinstance(arg, Floats))
         pairs = zip(args, sig.args, strict=True)
         return emit(builder, *(_splat(builder, floats, *pair) for pair in pairs))
 
@@ -94,11 +108,13 @@ for _function, _symbol in ((operator.gt, ">"), (operator.eq, "==")):
 
 
 @intrinsic
-def load_floats(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
+def load_floats(
+    typing_context: TypingContext, data: types.Array, index: types.Integer, lanes: types.BaseTuple
+) -> Lowering:
     """Return data[index:index + lanes] as a vector; data is 1-D contiguous, lanes a `static`."""
     floats = Floats(lanes.count, data.dtype.bitwidth)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         place = element_pointer(context, builder, data, args[0], args[1], _lowered(floats))
         return builder.load(place, align=floats.bits // 8)
 
@@ -106,10 +122,12 @@ def load_floats(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def store_floats(typing_context: Any, data: Any, index: Any, floats: Any) -> Any:
+def store_floats(
+    typing_context: TypingContext, data: types.Array, index: types.Integer, floats: Floats
+) -> Lowering:
     """Write a vector to data[index:index + lanes]; data is 1-D float32, contiguous."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         place = element_pointer(context, builder, data, args[0], args[1], args[2].type)
         builder.store(args[2], place, align=4)
         return context.get_dummy_value()
@@ -118,11 +136,16 @@ def store_floats(typing_context: Any, data: Any, index: Any, floats: Any) -> Any
 
 
 @intrinsic
-def choose_floats(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
+def choose_floats(
+    typing_context: TypingContext,
+    mask: Mask,
+    left: Floats | types.Float,
+    right: Floats | types.Float,
+) -> Lowering:
     """Return `left` in lanes where the mask is true, else `right`; vectors or float32."""
     floats = _floats_of((left, right)) or Floats(mask.lanes)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         pairs = zip(args[1:], sig.args[1:], strict=True)
         return builder.select(args[0], *(_splat(builder, floats, *pair) for pair in pairs))
 
@@ -130,33 +153,33 @@ def choose_floats(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
 
 
 @intrinsic
-def float_bits(typing_context: Any, floats: Any) -> Any:
+def float_bits(typing_context: TypingContext, floats: Floats) -> Lowering:
     """Return the bits of floats as a vector of 32-bit integers."""
     words = Vector(floats.lanes, 32)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.bitcast(args[0], ir.VectorType(ir.IntType(32), floats.lanes))
 
     return words(floats), codegen
 
 
 @intrinsic
-def no_doubles(typing_context: Any, lanes: Any) -> Any:
+def no_doubles(typing_context: TypingContext, lanes: types.BaseTuple) -> Lowering:
     """Return a vector of float64 zeros (+0)."""
     doubles = Floats(lanes.count, 64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return ir.Constant(_lowered(doubles), None)
 
     return doubles(lanes), codegen
 
 
 @intrinsic
-def finite_doubles(typing_context: Any, words: Any) -> Any:
+def finite_doubles(typing_context: TypingContext, words: Vector) -> Lowering:
     """Convert words of float bits, 32 or 64, to a vector of float64; not finite ones become 0."""
     floats, doubles = Floats(words.lanes, words.bits), Floats(words.lanes, 64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         values = builder.bitcast(args[0], _lowered(floats))
         finite = _are_finite(builder, values)
         values = builder.select(finite, values, ir.Constant(values.type, None))
@@ -166,11 +189,11 @@ def finite_doubles(typing_context: Any, words: Any) -> Any:
 
 
 @intrinsic
-def rounded_words(typing_context: Any, doubles: Any, words: Any) -> Any:
+def rounded_words(typing_context: TypingContext, doubles: Floats, words: Vector) -> Lowering:
     """Round float64 to floats as wide as `words`; return their bits, 0 for not finite ones."""
     floats = Floats(words.lanes, words.bits)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         values = args[0] if words.bits == 64 else builder.fptrunc(args[0], _lowered(floats))
         bits = builder.bitcast(values, args[1].type)
         return builder.select(_are_finite(builder, values), bits, ir.Constant(bits.type, None))
@@ -178,6 +201,6 @@ def rounded_words(typing_context: Any, doubles: Any, words: Any) -> Any:
     return words(doubles, words), codegen
 
 
-def _are_finite(builder: Any, values: Any) -> Any:
+def _are_finite(builder: Builder, values: Value) -> Value:
     nothing = builder.fsub(values, values)
     return builder.fcmp_ordered("==", nothing, ir.Constant(values.type, None))

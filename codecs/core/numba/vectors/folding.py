@@ -5,13 +5,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
 from gangsaw.codecs.core.numba.jit import intrinsic
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    LlvmType,
+    Lowering,
+    Signature,
+    TypingContext,
+    Value,
+)
 from gangsaw.codecs.core.numba.vectors.integers import Vector, element_pointer, lowered
 
 POLYNOMIAL = 0x11EDC6F41  # Castagnoli's, RFC 3720
@@ -36,11 +44,13 @@ def _power(exponent: int) -> int:
 
 
 @intrinsic
-def load_words(typing_context: Any, data: Any, at: Any, words: Any) -> Any:
+def load_words(
+    typing_context: TypingContext, data: types.Array, at: types.Integer, words: types.BaseTuple
+) -> Lowering:
     """Return a vector of 64-bit words from data[at] on; data is (n,) uint8."""
     vector = Vector(words.count, 64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         array, index, _ = args
         place = element_pointer(context, builder, data, array, index, lowered(vector))
         return builder.load(place, align=1)
@@ -49,11 +59,13 @@ def load_words(typing_context: Any, data: Any, at: Any, words: Any) -> Any:
 
 
 @intrinsic
-def first_lane(typing_context: Any, number: Any, words: Any) -> Any:
+def first_lane(
+    typing_context: TypingContext, number: types.Integer, words: types.BaseTuple
+) -> Lowering:
     """Return a vector of words with a 32-bit number as the first one, else 0."""
     vector = Vector(words.count, 64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         zeros = ir.Constant(lowered(vector), None)
         word = builder.zext(args[0], ir.IntType(64))
         return builder.insert_element(zeros, word, ir.IntType(32)(0))
@@ -62,10 +74,10 @@ def first_lane(typing_context: Any, number: Any, words: Any) -> Any:
 
 
 @intrinsic
-def moved_on(typing_context: Any, vector: Any) -> Any:
+def moved_on(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Multiply each lane of two words by x^(bits of a step) modulo P."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         words = lowered(vector)
         pair = factors(64 * vector.lanes * VECTORS)
         multipliers = ir.Constant(words, pair * (vector.lanes // 2))
@@ -80,20 +92,20 @@ def moved_on(typing_context: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def read_octet(typing_context: Any, crc: Any, octet: Any) -> Any:
+def read_octet(typing_context: TypingContext, crc: types.Integer, octet: types.Integer) -> Lowering:
     """Return the state of a checksum after one more byte."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return _called(builder, "sse42.crc32.32.8", ir.IntType(32), *args)
 
     return types.uint32(types.uint32, types.uint8), codegen
 
 
 @intrinsic
-def read_by(typing_context: Any, crc: Any, vector: Any) -> Any:
+def read_by(typing_context: TypingContext, crc: types.Integer, vector: Vector) -> Lowering:
     """Return the state of a checksum after the bytes of a vector."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         word = ir.IntType(64)
         state = builder.zext(args[0], word)
         for i in range(vector.lanes):
@@ -104,7 +116,7 @@ def read_by(typing_context: Any, crc: Any, vector: Any) -> Any:
     return types.uint32(types.uint32, vector), codegen
 
 
-def _called(builder: Any, name: str, result: Any, *args: Any) -> Any:
+def _called(builder: Builder, name: str, result: LlvmType, *args: Value) -> Value:
     """Emit an x86 instruction that has no general LLVM intrinsic."""
     function_type = ir.FunctionType(result, [arg.type for arg in args])
     function = cgutils.get_or_insert_function(builder.module, function_type, f"llvm.x86.{name}")

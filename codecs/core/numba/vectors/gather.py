@@ -6,15 +6,25 @@ as AVX2 cannot expand items to lanes.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, intrinsic
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    LlvmType,
+    Lowering,
+    Signature,
+    TypingContext,
+    Value,
+)
 from gangsaw.codecs.core.numba.packs.levels import features
-from gangsaw.codecs.core.numba.vectors.integers import Vector, element_pointer
+from gangsaw.codecs.core.numba.vectors.integers import Mask, Vector, element_pointer
 
 HAS_GATHER = HAS_AVX512 or "avx2" in features()
 HALF, QUARTER = 16, 8  # lanes of 32 bits in a register of AVX-512, of AVX2
@@ -24,14 +34,14 @@ _ITEMS = ir.VectorType(ir.IntType(16), HALF)
 
 
 @intrinsic
-def gather(typing_context: Any, data: Any, index: Any) -> Any:
+def gather(typing_context: TypingContext, data: types.Array, index: Vector) -> Lowering:
     """Return the 32 bits that begin at data[i], for each lane i of a vector of 32 bits.
 
     data is (n,) of 8, 16 or 32 bits, with 3 bytes to spare. Eight separate loads take a tenth
     longer than a gather of AVX2 (Zen 4).
     """
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         octet = ir.IntType(8)
         base = element_pointer(context, builder, data, args[0], ir.IntType(64)(0), octet)
         gathered = _gather_wide if HAS_AVX512 else _gather_narrow
@@ -41,14 +51,16 @@ def gather(typing_context: Any, data: Any, index: Any) -> Any:
 
 
 @intrinsic
-def spread_items(typing_context: Any, data: Any, index: Any, mask: Any) -> Any:
+def spread_items(
+    typing_context: TypingContext, data: types.Array, index: types.Integer, mask: Mask
+) -> Lowering:
     """Expand items data[index:] to the lanes where the mask is true; other lanes are 0, of 32 bits.
 
     data is (n,) uint16, with as many items to spare as the mask has lanes.
     """
     vector = Vector(mask.lanes, 32)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         array, place, truths = args
         call = _function(builder, "expand.v16i32", [_WORDS, _WORDS, _TRUTHS])
         parts = []
@@ -63,14 +75,16 @@ def spread_items(typing_context: Any, data: Any, index: Any, mask: Any) -> Any:
 
 
 @intrinsic
-def keep_items(typing_context: Any, data: Any, end: Any, mask: Any, vector: Any) -> Any:
+def keep_items(
+    typing_context: TypingContext, data: types.Array, end: types.Integer, mask: Mask, vector: Vector
+) -> Lowering:
     """Write the lower 16 bits of the lanes where the mask is true, so that they end at data[end].
 
     It is the inverse of `spread_items` and returns the start. data is (n,) uint16, a lane has 32
     bits.
     """
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         array, place, truths, items = args
         compress = _function(builder, "compress.v16i32", [_WORDS, _WORDS, _TRUTHS])
         pointer_type, bits = ir.IntType(16).as_pointer(), ir.IntType(HALF)
@@ -91,14 +105,14 @@ def keep_items(typing_context: Any, data: Any, end: Any, mask: Any, vector: Any)
 
 
 @intrinsic
-def quotients(typing_context: Any, left: Any, right: Any) -> Any:
+def quotients(typing_context: TypingContext, left: Vector, right: Vector) -> Lowering:
     """Return left / right, rounded down, for unsigned 32-bit lanes; `right` is small.
 
     A quotient that is no whole number is at least 1 / right below the next one: doubles round less
     than that.
     """
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         doubles = ir.VectorType(ir.DoubleType(), left.lanes)
         parts = [builder.uitofp(arg, doubles) for arg in args]
         return builder.fptoui(builder.fdiv(*parts), args[0].type)
@@ -107,20 +121,20 @@ def quotients(typing_context: Any, left: Any, right: Any) -> Any:
 
 
 @intrinsic
-def count_lanes(typing_context: Any, mask: Any) -> Any:
+def count_lanes(typing_context: TypingContext, mask: Mask) -> Lowering:
     """Return the number of lanes where the mask is true."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return _count(builder, args[0])
 
     return types.int64(mask), codegen
 
 
 @intrinsic
-def running_sums(typing_context: Any, vector: Any) -> Any:
+def running_sums(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Return the inclusive prefix sums of the lanes."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         sums, nothing = args[0], ir.Constant(args[0].type, None)
         for step in (2**i for i in range(vector.lanes.bit_length() - 1)):
             before = _order([vector.lanes] * step + list(range(vector.lanes - step)))
@@ -131,17 +145,17 @@ def running_sums(typing_context: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def last_lane(typing_context: Any, vector: Any) -> Any:
+def last_lane(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Return the last lane of a vector as int64, zero-extended."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         last = builder.extract_element(args[0], ir.IntType(32)(vector.lanes - 1))
         return builder.zext(last, ir.IntType(64))
 
     return types.int64(vector), codegen
 
 
-def _gather_wide(builder: Any, base: Any, index: Any, scale: int) -> Any:
+def _gather_wide(builder: Builder, base: Value, index: Value, scale: int) -> Value:
     number = ir.IntType(32)
     call = _function(builder, "gather.dpi.512", [_WORDS, base.type, _WORDS, _TRUTHS, number])
     all_lanes = ir.Constant(_TRUTHS, [1] * HALF)
@@ -152,7 +166,7 @@ def _gather_wide(builder: Any, base: Any, index: Any, scale: int) -> Any:
     return _joined(builder, parts)
 
 
-def _gather_narrow(builder: Any, base: Any, index: Any, scale: int) -> Any:
+def _gather_narrow(builder: Builder, base: Value, index: Value, scale: int) -> Value:
     words, number = ir.VectorType(ir.IntType(32), QUARTER), ir.IntType(8)
     function_type = ir.FunctionType(words, [words, base.type, words, words, number])
     symbol = "llvm.x86.avx2.gather.d.d.256"
@@ -165,27 +179,27 @@ def _gather_narrow(builder: Any, base: Any, index: Any, scale: int) -> Any:
     return _joined(builder, parts)
 
 
-def _count(builder: Any, truths: Any) -> Any:
+def _count(builder: Builder, truths: Value) -> Value:
     bits = builder.bitcast(truths, ir.IntType(truths.type.count))
     return builder.zext(builder.ctpop(bits), ir.IntType(64))
 
 
-def _function(builder: Any, name: str, of: list[Any]) -> Any:
+def _function(builder: Builder, name: str, of: list[LlvmType]) -> Value:
     function_type = ir.FunctionType(_WORDS, of)
     symbol = f"llvm.x86.avx512.mask.{name}"
     return cgutils.get_or_insert_function(builder.module, function_type, symbol)
 
 
-def _halves(builder: Any, vector: Any) -> list[Any]:
+def _halves(builder: Builder, vector: Value) -> list[Value]:
     return _parts(builder, vector, HALF)
 
 
-def _parts(builder: Any, vector: Any, n: int) -> list[Any]:
+def _parts(builder: Builder, vector: Value, n: int) -> list[Value]:
     places = [range(first, first + n) for first in range(0, vector.type.count, n)]
     return [builder.shuffle_vector(vector, vector, _order(part)) for part in places]
 
 
-def _joined(builder: Any, parts: list[Any]) -> Any:
+def _joined(builder: Builder, parts: list[Value]) -> Value:
     while len(parts) > 1:
         whole = _order(range(2 * parts[0].type.count))
         parts = [
@@ -195,5 +209,5 @@ def _joined(builder: Any, parts: list[Any]) -> Any:
     return parts[0]
 
 
-def _order(places: Any) -> Any:
+def _order(places: Sequence[int]) -> Value:
     return ir.Constant(ir.VectorType(ir.IntType(32), len(places)), list(places))

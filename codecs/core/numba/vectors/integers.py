@@ -10,19 +10,33 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.datamodel import DataModelManager
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, models, register_model
 
 from gangsaw.codecs.core.numba.bits import count_leading_zeros
 from gangsaw.codecs.core.numba.jit import intrinsic
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    LlvmType,
+    Lowering,
+    Signature,
+    Type,
+    TypingContext,
+    Value,
+)
+
+Static: TypeAlias = tuple[None, ...]  # compile-time constant: the tuple's length
 
 
-def static(number: int) -> tuple[None, ...]:
+def static(number: int) -> Static:
     """Return `number` as a compile-time constant: kernels are specialised on a tuple's length.
 
     A Numba type for it would be clearer. But Numba's dispatcher determines the types of all
@@ -50,16 +64,16 @@ class Mask(types.Type):  # type: ignore[misc]  # Numba has no types
 @register_model(Vector)
 @register_model(Mask)
 class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]  # Numba has no types
-    def __init__(self, manager: Any, lanes_type: Any) -> None:
+    def __init__(self, manager: DataModelManager, lanes_type: Vector | Mask) -> None:
         super().__init__(manager, lanes_type, lowered(lanes_type))
 
 
-def lowered(vector: Any) -> ir.VectorType:
+def lowered(vector: Vector | Mask) -> ir.VectorType:
     """Return the LLVM type of a vector."""
     return ir.VectorType(ir.IntType(vector.bits), vector.lanes)
 
 
-def splat(builder: Any, vector: Any, value: Any, value_type: Any) -> Any:
+def splat(builder: Builder, vector: Vector, value: Value, value_type: Type) -> Value:
     """Broadcast an integer to every lane; return a vector unchanged."""
     if isinstance(value_type, Vector):
         return value
@@ -76,25 +90,29 @@ def splat(builder: Any, vector: Any, value: Any, value_type: Any) -> Any:
     )
 
 
-def _vector_of(args: tuple[Any, ...]) -> Any:
+def _vector_of(args: tuple[Type, ...]) -> Vector | None:
     """Return the vector type of mixed vector and integer arguments, None when there is none."""
     vectors = {arg for arg in args if isinstance(arg, Vector)}
     others = [arg for arg in args if not isinstance(arg, Vector | types.Integer)]
     return vectors.pop() if len(vectors) == 1 and not others else None
 
 
-def _define_operator(function: Any, emit: Callable[..., Any], is_compare: bool = False) -> None:
+def _define_operator(
+    function: Callable[..., object],
+    emit: Callable[..., Value],
+    is_compare: bool = False,
+) -> None:
     @infer_global(function)
     class _VectorTemplate(AbstractTemplate):  # type: ignore[misc]  # Numba has no types
-        def generic(self, args: Any, kws: Any) -> Any:
+        def generic(self, args: tuple[Type, ...], kws: dict[str, Type]) -> Signature | None:
             vector = _vector_of(args)
             if vector is None or len(args) != 2:
                 return None
             result = Mask(vector.lanes) if is_compare else vector
             return signature(result, *map(types.unliteral, args))
 
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        vector = _vector_of(sig.args)
+    def lower(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
+        vector = next(arg for arg in sig.args if isinstance(arg, Vector))
         left, right = (splat(builder, vector, *pair) for pair in zip(args, sig.args, strict=True))
         return emit(builder, left, right)
 
@@ -120,7 +138,7 @@ for _function, _symbol in ((operator.lt, "<"), (operator.gt, ">"), (operator.eq,
     )
 
 
-def emit_call(builder: Any, name: str, *args: Any) -> Any:
+def emit_call(builder: Builder, name: str, *args: Value) -> Value:
     """Call an LLVM intrinsic on vectors of one type."""
     lowered = args[0].type
     symbol = f"llvm.{name}.v{lowered.count}i{lowered.element.width}"
@@ -130,10 +148,14 @@ def emit_call(builder: Any, name: str, *args: Any) -> Any:
 
 def _extremum(name: str) -> Any:
     @intrinsic
-    def extremum(typing_context: Any, left: Any, right: Any) -> Any:
+    def extremum(
+        typing_context: TypingContext, left: Vector | types.Integer, right: Vector | types.Integer
+    ) -> Lowering | None:
         vector = _vector_of((left, right))
+        if vector is None:
+            return None
 
-        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
             pair = (splat(builder, vector, *p) for p in zip(args, sig.args, strict=True))
             return emit_call(builder, name, *pair)
 
@@ -152,19 +174,26 @@ subtract_saturated = _extremum("usub.sat")
 
 
 def element_pointer(
-    context: Any, builder: Any, array_type: Any, array: Any, index: Any, lowered: Any
-) -> Any:
+    context: Context,
+    builder: Builder,
+    array_type: types.Array,
+    array: Value,
+    index: Value,
+    lowered: LlvmType,
+) -> Value:
     """Emit the address of array[index], contiguous and 1-D, as a pointer to an LLVM type."""
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), lowered.as_pointer())
 
 
 @intrinsic
-def load(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
+def load(
+    typing_context: TypingContext, data: types.Array, index: types.Integer, lanes: types.BaseTuple
+) -> Lowering:
     """Return data[index:index + lanes] as a vector; data is 1-D contiguous, lanes a `static`."""
     vector = Vector(lanes.count, data.dtype.bitwidth)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         pointer = element_pointer(context, builder, data, args[0], args[1], lowered(vector))
         return builder.load(pointer, align=vector.bits // 8)
 
@@ -172,10 +201,12 @@ def load(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def store(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
+def store(
+    typing_context: TypingContext, data: types.Array, index: types.Integer, vector: Vector
+) -> Lowering:
     """Write a vector to data[index:index + lanes]; data is 1-D and contiguous."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         pointer = element_pointer(context, builder, data, args[0], args[1], lowered(vector))
         builder.store(args[2], pointer, align=vector.bits // 8)
         return context.get_dummy_value()
@@ -184,11 +215,18 @@ def store(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def select(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
+def select(
+    typing_context: TypingContext,
+    mask: Mask,
+    left: Vector | types.Integer,
+    right: Vector | types.Integer,
+) -> Lowering | None:
     """Return `left` in lanes where the mask is true, else `right`."""
     vector = _vector_of((left, right))
+    if vector is None:
+        return None
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         pair = (splat(builder, vector, *p) for p in zip(args[1:], sig.args[1:], strict=True))
         return builder.select(args[0], *pair)
 
@@ -196,10 +234,10 @@ def select(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
 
 
 @intrinsic
-def as_float_bits(typing_context: Any, vector: Any) -> Any:
+def as_float_bits(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Round every signed lane to a float of its width; return the bits of the floats."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         item = ir.DoubleType() if vector.bits == 64 else ir.FloatType()
         numbers = builder.sitofp(args[0], ir.VectorType(item, vector.lanes))
         return builder.bitcast(numbers, args[0].type)
@@ -208,10 +246,10 @@ def as_float_bits(typing_context: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def any_lane(typing_context: Any, mask: Any) -> Any:
+def any_lane(typing_context: TypingContext, mask: Mask) -> Lowering:
     """Return True if the mask is true in some lane."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         word = ir.IntType(mask.lanes)
         return builder.icmp_unsigned("!=", builder.bitcast(args[0], word), word(0))
 
@@ -219,10 +257,10 @@ def any_lane(typing_context: Any, mask: Any) -> Any:
 
 
 @intrinsic
-def bits_of(typing_context: Any, mask: Any) -> Any:
+def bits_of(typing_context: TypingContext, mask: Mask) -> Lowering:
     """Return the mask of at most 64 lanes as a uint64: bit i is lane i."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         word = builder.bitcast(args[0], ir.IntType(mask.lanes))
         return builder.zext(word, ir.IntType(64)) if mask.lanes < 64 else word
 
@@ -230,32 +268,32 @@ def bits_of(typing_context: Any, mask: Any) -> Any:
 
 
 @intrinsic
-def lane_leading_zeros(typing_context: Any, vector: Any) -> Any:
+def lane_leading_zeros(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Count the zero bits before the first one of every lane; the width of the lane for zero."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return count_leading_zeros(builder, args[0])
 
     return vector(vector), codegen
 
 
 @intrinsic
-def widen(typing_context: Any, vector: Any) -> Any:
+def widen(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Zero-extend every lane to 64 bits."""
     wide = Vector(vector.lanes, 64)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return args[0] if vector.bits == 64 else builder.zext(args[0], lowered(wide))
 
     return wide(vector), codegen
 
 
 @intrinsic
-def resize_to(typing_context: Any, vector: Any, data: Any) -> Any:
+def resize_to(typing_context: TypingContext, vector: Vector, data: types.Array) -> Lowering:
     """Zero-extend or truncate every lane to the width of the items of `data`."""
     resized = Vector(vector.lanes, data.dtype.bitwidth)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         if resized.bits < vector.bits:
             return builder.trunc(args[0], lowered(resized))
         return args[0] if resized.bits == vector.bits else builder.zext(args[0], lowered(resized))
@@ -264,21 +302,23 @@ def resize_to(typing_context: Any, vector: Any, data: Any) -> Any:
 
 
 @intrinsic
-def spread(typing_context: Any, number: Any, data: Any, lanes: Any) -> Any:
+def spread(
+    typing_context: TypingContext, number: types.Integer, data: types.Array, lanes: types.BaseTuple
+) -> Lowering:
     """Return a vector of `number`, as wide as the items of `data`; lanes is a `static`."""
     vector = Vector(lanes.count, data.dtype.bitwidth)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return splat(builder, vector, args[0], sig.args[0])
 
     return vector(types.unliteral(number), data, lanes), codegen
 
 
 @intrinsic
-def to_next_lane(typing_context: Any, vector: Any) -> Any:
+def to_next_lane(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Move every lane to the next one; the first becomes 0, the last is dropped."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         source = ir.VectorType(ir.IntType(32), vector.lanes)
         places = [vector.lanes, *range(vector.lanes - 1)]
         zero = ir.Constant(args[0].type, None)
@@ -288,10 +328,16 @@ def to_next_lane(typing_context: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def store_lanes_be64(typing_context: Any, data: Any, positions: Any, first: Any, words: Any) -> Any:
+def store_lanes_be64(
+    typing_context: TypingContext,
+    data: types.Array,
+    positions: types.Array,
+    first: types.Integer,
+    words: Vector,
+) -> Lowering:
     """Write lane i of words to data[p:p + 8], p = positions[first + i], big-endian."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         array, offsets, start, vector = args
         swapped = emit_call(builder, "bswap", vector)
         for lane in range(words.lanes):
@@ -308,10 +354,10 @@ def store_lanes_be64(typing_context: Any, data: Any, positions: Any, first: Any,
 
 
 @intrinsic
-def wrap(typing_context: Any, vector: Any, spare_bits: Any) -> Any:
+def wrap(typing_context: TypingContext, vector: Vector, spare_bits: types.Integer) -> Lowering:
     """Sign-extend 64-bit lanes from below the `spare_bits` top bits; leave 32-bit lanes alone."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         if vector.bits == 32:
             return args[0]
         count = splat(builder, vector, args[1], types.int64)
@@ -321,20 +367,20 @@ def wrap(typing_context: Any, vector: Any, spare_bits: Any) -> Any:
 
 
 @intrinsic
-def sign_mask(typing_context: Any, vector: Any) -> Any:
+def sign_mask(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Return -1 in negative lanes, else 0."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.ashr(args[0], args[0].type([vector.bits - 1] * vector.lanes))
 
     return vector(vector), codegen
 
 
 @intrinsic
-def value_of(typing_context: Any, number: Any) -> Any:
+def value_of(typing_context: TypingContext, number: types.BaseTuple) -> Lowering:
     """Return the int of a `static` as a run-time value."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return ir.IntType(64)(number.count)
 
     return types.int64(number), codegen

@@ -6,21 +6,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 from llvmlite import ir
 from numba import types
 
 from gangsaw.codecs.core.numba.jit import intrinsic
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    Lowering,
+    Signature,
+    TypingContext,
+    Value,
+)
 from gangsaw.codecs.core.numba.vectors.integers import Vector, element_pointer, lowered
 
 
 @intrinsic
-def load_items(typing_context: Any, data: Any, index: Any) -> Any:
+def load_items(typing_context: TypingContext, data: types.Array, index: Vector) -> Lowering:
     """Return data[i] for each lane i of a vector of 32 bits; data is 1-D and contiguous."""
     vector = Vector(index.lanes, data.dtype.bitwidth)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         items = ir.Constant(lowered(vector), ir.Undefined)
         for lane, pointer in enumerate(_pointers(context, builder, data, args, vector)):
             items = builder.insert_element(items, builder.load(pointer), ir.IntType(32)(lane))
@@ -30,10 +39,12 @@ def load_items(typing_context: Any, data: Any, index: Any) -> Any:
 
 
 @intrinsic
-def store_items(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
+def store_items(
+    typing_context: TypingContext, data: types.Array, index: Vector, vector: Vector
+) -> Lowering:
     """Write each lane to data[i], i the lane of a 32-bit index; the last of equal ones wins."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         for lane, pointer in enumerate(_pointers(context, builder, data, args, vector)):
             builder.store(builder.extract_element(args[2], ir.IntType(32)(lane)), pointer)
         return context.get_dummy_value()
@@ -42,13 +53,15 @@ def store_items(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def add_items(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
+def add_items(
+    typing_context: TypingContext, data: types.Array, index: Vector, vector: Vector
+) -> Lowering:
     """Add each lane to data[i], i the lane of an index; return the bitwise or of all sums, uint32.
 
     Lanes with the same index add up.
     """
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         joined = ir.IntType(32)(0)
         for lane, pointer in enumerate(_pointers(context, builder, data, args, vector)):
             item = builder.extract_element(args[2], ir.IntType(32)(lane))
@@ -62,14 +75,19 @@ def add_items(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
 
 @intrinsic
 def halve_items(
-    typing_context: Any, data: Any, index: Any, full: Any, rest: Any, least: Any
-) -> Any:
+    typing_context: TypingContext,
+    data: types.Array,
+    index: Vector,
+    full: types.Integer,
+    rest: types.Integer,
+    least: types.Integer,
+) -> Lowering:
     """Replace each x = data[i] that has a bit of `full` by x >> 1 & rest | least, lane by lane.
 
     So an item of two lanes is halved once. data is (n,) uint32.
     """
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         item = ir.IntType(32)
         full, rest, least = (builder.trunc(arg, item) for arg in args[2:])
         for pointer in _pointers(context, builder, data, args, Vector(index.lanes, 32)):
@@ -82,7 +100,9 @@ def halve_items(
     return types.void(data, index, types.int64, types.int64, types.int64), codegen
 
 
-def _pointers(context: Any, builder: Any, data: Any, args: Any, vector: Any) -> Any:
+def _pointers(
+    context: Context, builder: Builder, data: types.Array, args: Args, vector: Vector
+) -> Iterator[Value]:
     item = ir.IntType(vector.bits)
     for lane in range(vector.lanes):
         place = builder.extract_element(args[1], ir.IntType(32)(lane))

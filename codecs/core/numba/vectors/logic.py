@@ -8,14 +8,25 @@ from llvmlite import ir
 from numba import types
 
 from gangsaw.codecs.core.numba.jit import intrinsic
-from gangsaw.codecs.core.numba.vectors.integers import emit_call, splat
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    Lowering,
+    Signature,
+    TypingContext,
+    Value,
+)
+from gangsaw.codecs.core.numba.vectors.integers import Mask, Vector, emit_call, splat
 
 
 @intrinsic
-def logical_shift_right(typing_context: Any, vector: Any, count: Any) -> Any:
+def logical_shift_right(
+    typing_context: TypingContext, vector: Vector, count: Vector | types.Integer
+) -> Lowering:
     """Shift right logically, by one count or one per lane, less than the width."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.lshr(args[0], splat(builder, vector, args[1], sig.args[1]))
 
     return vector(vector, types.unliteral(count)), codegen
@@ -23,8 +34,10 @@ def logical_shift_right(typing_context: Any, vector: Any, count: Any) -> Any:
 
 def _joined(method: str) -> Any:
     @intrinsic
-    def joined(typing_context: Any, left: Any, right: Any) -> Any:
-        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def joined(
+        typing_context: TypingContext, left: Vector | Mask, right: Vector | Mask
+    ) -> Lowering:
+        def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
             return getattr(builder, method)(*args)
 
         return left(left, right), codegen
@@ -37,10 +50,10 @@ either = _joined("or_")
 
 
 @intrinsic
-def shift_in(typing_context: Any, vector: Any, other: Any) -> Any:
+def shift_in(typing_context: TypingContext, vector: Vector, other: Vector) -> Lowering:
     """Shift every lane left by one bit; the top bit of the other's lane becomes the lowest."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         one = ir.Constant(args[0].type, [1] * vector.lanes)
         return emit_call(builder, "fshl", *args, one)
 
@@ -48,10 +61,10 @@ def shift_in(typing_context: Any, vector: Any, other: Any) -> Any:
 
 
 @intrinsic
-def mirrored(typing_context: Any, vector: Any) -> Any:
+def mirrored(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Return every lane with its bits reversed."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return emit_call(builder, "bitreverse", args[0])
 
     return vector(vector), codegen

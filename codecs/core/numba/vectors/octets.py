@@ -5,14 +5,21 @@ One x86 instruction (SSSE3 on) looks up all lanes in a table in a register.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
 from gangsaw.codecs.core.numba.jit import intrinsic, shuffled_octets
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    Lowering,
+    Signature,
+    TypingContext,
+    Value,
+)
 from gangsaw.codecs.core.numba.vectors.integers import Mask, Vector, lowered, splat, static
 
 TABLE = 16
@@ -29,20 +36,22 @@ def table(items: bytes) -> tuple[np.uint64, np.uint64]:
 
 
 @intrinsic
-def pick(typing_context: Any, vector: Any, low: Any, high: Any) -> Any:
+def pick(
+    typing_context: TypingContext, vector: Vector, low: types.Integer, high: types.Integer
+) -> Lowering:
     """Look up each byte in a table of 16 by its lower half; bytes above 127 give 0.
 
     low, high : uint64 each, from `table`
     """
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         emit = _picked if shuffled_octets() == vector.lanes else emit_plain_pick
         return emit(builder, *args)
 
     return vector(vector, types.uint64, types.uint64), codegen
 
 
-def _picked(builder: Any, octets: Any, low: Any, high: Any) -> Any:
+def _picked(builder: Builder, octets: Value, low: Value, high: Value) -> Value:
     items, lanes = _items(builder, low, high), octets.type.count
     places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [*range(TABLE)] * (lanes // TABLE))
     items = builder.shuffle_vector(items, items, places)
@@ -53,10 +62,10 @@ def _picked(builder: Any, octets: Any, low: Any, high: Any) -> Any:
     return builder.call(function, [items, octets])
 
 
-def emit_plain_pick(builder: Any, octets: Any, low: Any, high: Any) -> Any:
+def emit_plain_pick(builder: Builder, octets: Value, low: Value, high: Value) -> Value:
     """Emit the operation of `pick` for processors without an instruction for it."""
 
-    def same(value: int) -> Any:
+    def same(value: int) -> Value:
         return ir.Constant(octets.type, [value] * octets.type.count)
 
     items = _items(builder, low, high)
@@ -70,7 +79,7 @@ def emit_plain_pick(builder: Any, octets: Any, low: Any, high: Any) -> Any:
     return found
 
 
-def _items(builder: Any, low: Any, high: Any) -> Any:
+def _items(builder: Builder, low: Value, high: Value) -> Value:
     """Emit the 16 items of a table as a vector."""
     words = ir.Constant(ir.VectorType(ir.IntType(64), 2), None)
     for i, word in enumerate((low, high)):
@@ -79,12 +88,12 @@ def _items(builder: Any, low: Any, high: Any) -> Any:
 
 
 @intrinsic
-def join_fours(typing_context: Any, vector: Any) -> Any:
+def join_fours(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Pack bits 1 and 2 of four bytes into one byte each, those of the first byte highest."""
     joined = Vector(vector.lanes // 4, 8)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        def same(bits: int, value: int) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
+        def same(bits: int, value: int) -> Value:
             count = 8 * vector.lanes // bits
             return ir.Constant(ir.VectorType(ir.IntType(bits), count), [value] * count)
 
@@ -99,14 +108,14 @@ def join_fours(typing_context: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def spread_fours(typing_context: Any, vector: Any) -> Any:
+def spread_fours(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Return four bytes for each: bits 6-7 in bits 2-3, 4-5 in 0-1, 2-3 in 2-3, 0-1 in 0-1.
 
     The other bits are 0.
     """
     spread_out = Vector(vector.lanes * 4, 8)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         n = vector.lanes
         high = builder.lshr(args[0], ir.Constant(args[0].type, [4] * n))
         places = [i + half for i in range(n) for half in (0, 0, n, n)]
@@ -118,11 +127,13 @@ def spread_fours(typing_context: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def first_lanes(typing_context: Any, count: Any, lanes: Any) -> Any:
+def first_lanes(
+    typing_context: TypingContext, count: types.Integer, lanes: types.BaseTuple
+) -> Lowering:
     """Return a mask of the lanes below a count of 0 to 127; lanes is a `static`."""
     vector = Vector(lanes.count, 8)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         numbers = ir.Constant(lowered(vector), [*range(lanes.count)])
         return builder.icmp_unsigned("<", numbers, splat(builder, vector, args[0], sig.args[0]))
 

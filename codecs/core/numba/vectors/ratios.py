@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 
 from gangsaw.codecs.core.numba.jit import intrinsic
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    Lowering,
+    Signature,
+    TypingContext,
+    Value,
+)
+from gangsaw.codecs.core.numba.vectors.integers import Vector
 
 TOTAL = 16383.0  # one less than 2^14: floats of 32 bits give the floor for every z
 UNIT_BITS = 8  # fractional bits of z
@@ -14,17 +22,17 @@ MANTISSA, BIAS = 23, 127  # of floats of 32 bits
 
 
 @intrinsic
-def squash(typing_context: Any, z: Any) -> Any:
+def squash(typing_context: TypingContext, z: Vector) -> Lowering:
     """Return floor(16383 / (1 + 2^(-z / 256))) of lanes of 32 bits with |z| < 3,072.
 
     The power is linear between those of whole numbers. Float divisions round the same everywhere,
     and none of these rounds up to a whole number: a test tries every z.
     """
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         floats = ir.VectorType(ir.FloatType(), z.lanes)
 
-        def same(value: int) -> Any:
+        def same(value: int) -> Value:
             return ir.Constant(args[0].type, [value] * z.lanes)
 
         bits = builder.shl(args[0], same(MANTISSA - UNIT_BITS))
@@ -37,13 +45,13 @@ def squash(typing_context: Any, z: Any) -> Any:
 
 
 @intrinsic
-def small_quotients(typing_context: Any, left: Any, right: Any) -> Any:
+def small_quotients(typing_context: TypingContext, left: Vector, right: Vector) -> Lowering:
     """Return left / right, rounded down: unsigned 32 bits by at most 2^14; quotients below 2^31.
 
     It is like `quotients`, but uses conversions of signed numbers, as AVX2 has no others.
     """
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         doubles = ir.VectorType(ir.DoubleType(), left.lanes)
         half = ir.Constant(args[0].type, [1 << 31] * left.lanes)
         dividend = builder.sitofp(builder.xor(args[0], half), doubles)

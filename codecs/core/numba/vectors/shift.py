@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba import types
 
 from gangsaw.codecs.core.numba.jit import intrinsic
-from gangsaw.codecs.core.numba.vectors.integers import splat
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    Lowering,
+    Signature,
+    TypingContext,
+    Value,
+)
+from gangsaw.codecs.core.numba.vectors.integers import Vector, splat
 
 
 @intrinsic
-def push_lane(typing_context: Any, vector: Any, number: Any) -> Any:
+def push_lane(typing_context: TypingContext, vector: Vector, number: types.Integer) -> Lowering:
     """Move every lane to the next one; the first becomes the number, the last is dropped."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         pushed = splat(builder, vector, args[1], sig.args[1])
         places = [vector.lanes, *range(vector.lanes - 1)]
         order = ir.Constant(ir.VectorType(ir.IntType(32), vector.lanes), places)
@@ -25,10 +32,10 @@ def push_lane(typing_context: Any, vector: Any, number: Any) -> Any:
 
 
 @intrinsic
-def signed_last_lane(typing_context: Any, vector: Any) -> Any:
+def signed_last_lane(typing_context: TypingContext, vector: Vector) -> Lowering:
     """Return the last lane of a vector as int64, sign-extended."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         last = builder.extract_element(args[0], ir.IntType(32)(vector.lanes - 1))
         return builder.sext(last, ir.IntType(64))
 

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
 from gangsaw.codecs.core.numba.jit import intrinsic
+from gangsaw.codecs.core.numba.lowering import (
+    Args,
+    Builder,
+    Context,
+    Lowering,
+    Signature,
+    TypingContext,
+    Value,
+)
 from gangsaw.codecs.core.numba.vectors.integers import Vector, element_pointer, lowered, splat
 
 
-def _tuple_items(builder: Any, tuple_type: Any, value: Any) -> Any:
-    return cgutils.unpack_tuple(builder, value, tuple_type.count)
+def _tuple_items(builder: Builder, tuple_type: types.BaseTuple, value: Value) -> list[Value]:
+    items: list[Value] = cgutils.unpack_tuple(builder, value, tuple_type.count)
+    return items
 
 
 @intrinsic
 def load_tuple(
-    typing_context: Any, data: Any, first: Any, stride: Any, count: Any, lanes: Any
-) -> Any:
+    typing_context: TypingContext,
+    data: types.Array,
+    first: types.Integer,
+    stride: types.Integer,
+    count: types.BaseTuple,
+    lanes: types.BaseTuple,
+) -> Lowering:
     """Return the `count` (static) vectors at data[first + i * stride] as a tuple, unrolled."""
     vector = Vector(lanes.count, data.dtype.bitwidth)
     result = types.UniTuple(vector, count.count)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         array, index, step = args[:3]
         each = []
         for _ in range(count.count):
@@ -37,10 +50,16 @@ def load_tuple(
 
 
 @intrinsic
-def store_tuple(typing_context: Any, data: Any, first: Any, stride: Any, vectors: Any) -> Any:
+def store_tuple(
+    typing_context: TypingContext,
+    data: types.Array,
+    first: types.Integer,
+    stride: types.Integer,
+    vectors: types.BaseTuple,
+) -> Lowering:
     """Write the vectors of a tuple to data[first + i * stride], unrolled."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         array, index, step, value = args
         for item in _tuple_items(builder, vectors, value):
             pointer = element_pointer(context, builder, data, array, index, item.type)
@@ -52,10 +71,12 @@ def store_tuple(typing_context: Any, data: Any, first: Any, stride: Any, vectors
 
 
 @intrinsic
-def inner_product(typing_context: Any, left: Any, right: Any, zero: Any) -> Any:
+def inner_product(
+    typing_context: TypingContext, left: types.BaseTuple, right: types.BaseTuple, zero: Vector
+) -> Lowering:
     """Return the sum of left[i] * right[i] over two tuples of vectors, starting from `zero`."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         pairs = zip(
             *(_tuple_items(builder, t, v) for t, v in zip((left, right), args[:2], strict=True)),
             strict=True,
@@ -69,12 +90,14 @@ def inner_product(typing_context: Any, left: Any, right: Any, zero: Any) -> Any:
 
 
 @intrinsic
-def zeros_tuple(typing_context: Any, data: Any, lanes: Any, count: Any) -> Any:
+def zeros_tuple(
+    typing_context: TypingContext, data: types.Array, lanes: types.BaseTuple, count: types.BaseTuple
+) -> Lowering:
     """Return a tuple of `count` (static) zero vectors, as wide as the items of `data`."""
     vector = Vector(lanes.count, data.dtype.bitwidth)
     result = types.UniTuple(vector, count.count)
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return context.make_tuple(
             builder, result, [ir.Constant(lowered(vector), None)] * len(result)
         )
@@ -83,10 +106,16 @@ def zeros_tuple(typing_context: Any, data: Any, lanes: Any, count: Any) -> Any:
 
 
 @intrinsic
-def add_outer_product(typing_context: Any, sums: Any, numbers: Any, first: Any, vector: Any) -> Any:
+def add_outer_product(
+    typing_context: TypingContext,
+    sums: types.BaseTuple,
+    numbers: types.Array,
+    first: types.Integer,
+    vector: Vector,
+) -> Lowering:
     """Return sums[i] + numbers[first + i] * vector for all i of a tuple, cut to its width."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         each, (_, data, index, factors) = [], args
         for total in _tuple_items(builder, sums, args[0]):
             item = ir.IntType(numbers.dtype.bitwidth)

@@ -23,7 +23,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from threading import Thread
-from typing import Any
+
+from numba.core.types import Type
 
 from gangsaw.codecs.core.folders import user_cache
 from gangsaw.codecs.core.memory.threads import usable_cores
@@ -61,7 +62,7 @@ class _Ahead:
 _now = _Ahead()
 
 
-def missed(function: str, signature: Any) -> None:
+def missed(function: str, signature: tuple[Type, ...]) -> None:
     """Start helpers for the other kernels of a command after a cache miss, if it is worthwhile."""
     command = os.environ.get(COMMAND)
     if not command or not sys.executable:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib import import_module
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 from numba.core import types
@@ -26,12 +26,12 @@ TOKEN = re.compile(r"\{[^}]*\}|[\w.:]+|\[\d+[CFA][!?]*\]|[(),]")
 ARRAY = re.compile(r"\[(\d+)([CFA])([!?]*)\]")
 
 
-def write_types(signature: Any) -> str:
+def write_types(signature: Iterable[types.Type]) -> str:
     """Return the types of a signature as text; raise ValueError for a type without a text form."""
     return f"({', '.join(map(_write, signature))})"
 
 
-def parse_types(text: str) -> tuple[Any, ...]:
+def parse_types(text: str) -> tuple[types.Type, ...]:
     """Return the types from the text of `write_types`.
 
     Raises
@@ -49,7 +49,7 @@ def parse_types(text: str) -> tuple[Any, ...]:
     return found
 
 
-def _write(kind: Any) -> str:
+def _write(kind: types.Type) -> str:
     if isinstance(kind, types.BaseTuple):
         owner = getattr(kind, "instance_class", None)
         name = "" if owner is None else f"{owner.__module__}:{owner.__qualname__}"
@@ -66,7 +66,7 @@ def _write(kind: Any) -> str:
     return str(kind)
 
 
-def _members(tokens: deque[str]) -> tuple[Any, ...]:
+def _members(tokens: deque[str]) -> tuple[types.Type, ...]:
     if tokens.popleft() != "(":
         raise ValueError("types stand in parentheses")
     found = []
@@ -78,7 +78,7 @@ def _members(tokens: deque[str]) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _parse(tokens: deque[str]) -> Any:
+def _parse(tokens: deque[str]) -> types.Type:
     if tokens[0] == "(":
         return types.BaseTuple.from_types(_members(tokens))
     name = tokens.popleft()
@@ -95,13 +95,14 @@ def _parse(tokens: deque[str]) -> Any:
 
 
 @lru_cache
-def _record(text: str) -> Any:
+def _record(text: str) -> types.Type:
     """Return a record of packed fields."""
     fields = [field.split(":") for field in text.split()]
     return from_dtype(np.dtype([(name, np.dtype(kind)) for name, kind in fields]))
 
 
 @lru_cache
-def _class_named(name: str) -> Any:
+def _class_named(name: str) -> type[tuple[object, ...]]:
     module, _, path = name.partition(":")
-    return attrgetter(path)(import_module(module))
+    owner: type[tuple[object, ...]] = attrgetter(path)(import_module(module))
+    return owner
