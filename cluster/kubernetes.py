@@ -75,7 +75,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     module = imported("dask_kubernetes.operator", "dask-kubernetes", "kubernetes")
     with ExitStack() as stack:
         try:
-            asked = stack.enter_context(_asked_for(spec, settings.text("namespace") or None))
+            asked = stack.enter_context(_create_cluster(spec, settings.text("namespace") or None))
             _wait_for_scheduler(asked)
             with interrupts_wait():
                 cluster = stack.enter_context(
@@ -92,7 +92,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 
 
 @contextmanager
-def _asked_for(spec: Spec, namespace: str | None) -> Iterator[Resource]:
+def _create_cluster(spec: Spec, namespace: str | None) -> Iterator[Resource]:
     """Create a DaskCluster object for the operator; delete it and thus its pods at the end.
 
     KubeCluster would create it, too. But it waits silently for a scheduler that cannot be placed on

@@ -62,7 +62,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Beside:
+class OtherMachine:
     """Rows of a section from a machine with other vectors.
 
     Attributes
@@ -132,7 +132,9 @@ def _span(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
     return clock() - start
 
 
-def markdown(title: str, rows: Iterable[Row], about: str = "", beside: Beside | None = None) -> str:
+def markdown(
+    title: str, rows: Iterable[Row], about: str = "", beside: OtherMachine | None = None
+) -> str:
     """Return a Markdown table, with a verdict for each row that has a target."""
     lines = [
         f"## {title}",
@@ -153,7 +155,7 @@ def markdown(title: str, rows: Iterable[Row], about: str = "", beside: Beside | 
 def document(
     sections: dict[str, list[Row]],
     elsewhere: Mapping[str, Mapping[str, str]],
-    beside: Mapping[str, Beside],
+    beside: Mapping[str, OtherMachine],
 ) -> dict[str, object]:
     """Return machine, sections and the machines of other sections as JSON values."""
     tables = {title: [asdict(row) for row in rows] for title, rows in sections.items()}
@@ -207,7 +209,7 @@ def say(message: str) -> None:
 def dump(
     sections: dict[str, list[Row]],
     elsewhere: Mapping[str, Mapping[str, str]] | None = None,
-    beside: Mapping[str, Beside] | None = None,
+    beside: Mapping[str, OtherMachine] | None = None,
 ) -> str:
     """Return the JSON text of `document`."""
     return json.dumps(document(sections, elsewhere or {}, beside or {}), indent=1) + "\n"

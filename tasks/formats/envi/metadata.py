@@ -224,14 +224,14 @@ def fill_fields(array_attrs: Mapping[str, object], dtype: Dtype) -> Fields:
     return {IGNORED: repr(fill)} if is_number else {}
 
 
-def is_held(coord: Coordinate, fields: Fields) -> bool:
+def can_store(coord: Coordinate, fields: Fields) -> bool:
     """Return True if a header or data file can hold a coordinate other than a band field."""
     held = _coordinate_fields(coord, {})
     has_map = "map info" in fields and coord.name in ("x", "y")
     return bool(held) or has_map or coord.name in (BEFORE, AFTER)
 
 
-def kept_text(array_attrs: Mapping[str, object]) -> HeaderText | None:
+def get_header_text(array_attrs: Mapping[str, object]) -> HeaderText | None:
     """Return the header text of the source, stored in the attributes, or None."""
     text, encoding = array_attrs.get("envi_header"), array_attrs.get("envi_encoding", "utf-8")
     if not isinstance(text, str) or encoding not in ("utf-8", "latin-1"):

@@ -218,7 +218,7 @@ def write_attributes(item: h5py.Group | h5py.Dataset, attrs: Mapping[str, object
     """
     notes = noted(attrs)
     for name, value in attrs.items():
-        if name != ATTRIBUTE_TYPES and not _write_noted(item, name, value, notes.get(name)):
+        if name != ATTRIBUTE_TYPES and not _write_by_note(item, name, value, notes.get(name)):
             _write_usual(item, name, value)
 
 
@@ -233,7 +233,7 @@ def _write_usual(item: h5py.Group | h5py.Dataset, name: str, value: object) -> N
         item.attrs[name] = np.atleast_1d(np.asarray(value))
 
 
-def _write_noted(item: h5py.Group | h5py.Dataset, name: str, value: object, note: object) -> bool:
+def _write_by_note(item: h5py.Group | h5py.Dataset, name: str, value: object, note: object) -> bool:
     """Write an attribute by its note; return False if the note is missing or does not match."""
     if note == TEXT and isinstance(value, str):
         item.attrs[name] = value

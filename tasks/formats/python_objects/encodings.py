@@ -41,7 +41,7 @@ def _fitting(blocks: Sequence[int], wanted: int) -> int:
     return below if 2 * below >= wanted else min(n for n in divisors if n >= wanted)
 
 
-def is_stored_alike(array: SourceArray) -> bool:
+def has_same_form(array: SourceArray) -> bool:
     """Return True if xarray and `compress` store an array in the same form: it is not carried."""
     return isinstance(array, BlockArray | HeldArray)
 

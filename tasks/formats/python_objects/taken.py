@@ -49,7 +49,7 @@ def source_of(
     return None
 
 
-def not_taken(given: object) -> TypeError:
+def build_source_error(given: object) -> TypeError:
     """Return the error for an object that is no source."""
     return TypeError(f"got {kind_of(given)}: a source is {TAKEN}")
 

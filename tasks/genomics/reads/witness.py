@@ -13,7 +13,7 @@ import zarr
 
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.tasks.formats.contract.format import Paths
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.genomics.sequences.fastx import fastx_records, pysam_reads, where_read, words
 from gangsaw.tasks.store.objects.zipped import zarr_at
 from gangsaw.tasks.store.source import open_array
@@ -36,13 +36,13 @@ class ReadRecord(NamedTuple):
 Records = Iterator[ReadRecord]
 
 
-def reads_witness(paths: Paths, kind: str) -> Witness | None:
+def reads_witness(paths: Paths, kind: str) -> IndependentReader | None:
     """Return an independent reader of FASTQ, FASTA or BAM; None if pysam cannot read the files."""
     is_bam = kind == "bam"
     if find_spec("pysam") is None or not (is_bam or pysam_reads(paths)):
         return None
     opened = aligned_reads if is_bam else text_reads
-    return Witness(library("pysam"), records=partial(differences, paths, opened))
+    return IndependentReader(library("pysam"), records=partial(differences, paths, opened))
 
 
 def text_reads(path: str, _: str) -> Records:

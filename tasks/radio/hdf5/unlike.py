@@ -12,7 +12,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.radio.unlike import differences, plain
 
 
-def unlike_hdf5(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
+def compare_hdf5_templates(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
     """Return a line for each difference between two HDF5 templates, each (bytes,) uint8."""
     return [] if np.array_equal(stored, wanted) else list(_items(stored, wanted))
 

@@ -56,7 +56,7 @@ def regular_columns(table: tables.table) -> Iterator[CellColumn]:
             yield CellColumn(name, shape, np.dtype(TYPES[table.coldatatype(name)]))
 
 
-def kept_columns(parts: Iterable[tables.table]) -> Mapping[str, int]:
+def measure_irregular_columns(parts: Iterable[tables.table]) -> Mapping[str, int]:
     """Return the bytes of each column that is not an array in some of these parts of a table.
 
     Such a column has missing cells, cells of several shapes, or strings. Columns without any cell

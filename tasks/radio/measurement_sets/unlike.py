@@ -14,7 +14,7 @@ from gangsaw.tasks.radio.unlike import differences, plain
 from gangsaw.tasks.store.objects.change_stamps import LOCK
 
 
-def unlike_ms(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
+def compare_ms_templates(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
     """Return a line for each difference between two templates of sets, each (bytes,) uint8."""
     return [] if np.array_equal(stored, wanted) else list(_tables(stored, wanted))
 

@@ -29,7 +29,7 @@ class BaseRuns:
     begins: Places
     places: Places
 
-    def places_of(self, at: Places) -> Places:
+    def map_positions(self, at: Places) -> Places:
         """Return the positions in the letters for positions of bases in the text of the index."""
         run = np.searchsorted(self.begins[1:], at, "right").clip(0, max(0, self.places.size - 1))
         found: Places = self.places[run] + at - self.begins[run]

@@ -28,7 +28,7 @@ def made_samples(
     marks = aligned_zeros(bits.n_words(text.size + 1), np.uint64)
     walks.fill_marks(text, suffixes, rate, has_breaks, marks)
     places = np.empty(bits.fill_counts(marks), np.uint32)
-    walks.fill_places(suffixes, marks, places)
+    walks.fill_marked_positions(suffixes, marks, places)
     return walks.Samples(marks, places, rate)
 
 
@@ -65,7 +65,9 @@ def seeds_of(
     return begins[:used], rows[:used]
 
 
-def places_of(walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int) -> Places:
+def locate_rows(
+    walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int
+) -> Places:
     """Return the positions of rows (k,) int64; raise CorruptChunk if the index is invalid."""
     out = np.empty(rows.size, np.int64)
     scratch = np.empty(walks.AT_ONCE * walks.WALK, np.int64)

@@ -78,7 +78,7 @@ class StoredRuns:
         return cls(*sizes, alphabet, _packed(codes, _width(alphabet)), lengths, *packed)
 
     @classmethod
-    def taken(cls, sizes: Sizes, n_length_words: int, arrays: Arrays) -> StoredRuns:
+    def read(cls, sizes: Sizes, n_length_words: int, arrays: Arrays) -> StoredRuns:
         """Return the runs stored after a header; raise CorruptChunk if inconsistent."""
         n, n_runs, primary, n_firsts, n_lasts = sizes
         if not 0 < n_runs <= n // FEWEST + SPARE or not 0 < primary <= n:

@@ -141,7 +141,7 @@ def find_windows(of: Any, data: Any, length: int, windows: Any, rows: Any) -> An
 
 
 @jit_norefs
-def fill_places(of: Any, rows: Any, places: Any) -> bool:
+def fill_row_positions(of: Any, rows: Any, places: Any) -> bool:
     """Fill the positions of all rows of patterns, backwards; return True if all are in the text."""
     used, n = 0, of.firsts[LETTERS] - 1
     for i in range(len(rows)):

@@ -52,7 +52,7 @@ def fill_marks(text: Any, suffixes: Any, rate: int, has_breaks: bool, marks: Any
 
 
 @jit_norefs
-def fill_places(suffixes: Any, marks: Any, places: Any) -> None:
+def fill_marked_positions(suffixes: Any, marks: Any, places: Any) -> None:
     """Fill the positions of marked rows."""
     used = 0
     for row in range(suffixes.size + 1):

@@ -70,7 +70,7 @@ class AnnotateTask:
     def __call__(self, batch: NumberedMates) -> BatchFound:
         """Annotate the reads of a batch."""
         mates = batch.mates
-        found = _room(mates)
+        found = _allocate_arrays(mates)
         n_letters = self.index.genes[0].size
         seen = np.zeros((n_letters, 4), np.int64), np.zeros((n_letters, 4), np.uint64)
         regions = self.index.n_v, len(self.index.names)
@@ -109,7 +109,7 @@ class _FilledArrays(NamedTuple):
     qualities: NDArray[np.uint8]
 
 
-def _room(mates: Mates) -> _FilledArrays:
+def _allocate_arrays(mates: Mates) -> _FilledArrays:
     n, total = len(mates[0]), sum(map(_total, mates))
     v, j = np.empty((2, n, MOST_TIES), np.int16)
     begins, lengths, firsts, lasts = np.zeros((4, n), np.int64)

@@ -15,9 +15,9 @@ from gangsaw.tasks.tcr.statistics.tally import (
     Ns,
     ValueCounts,
     Values,
+    count_values,
     mean_and_error,
     quantile,
-    tallied,
 )
 
 Groups = dict[tuple[str, int], tuple[Values, Ns]]
@@ -68,7 +68,7 @@ class TallyGroups:
             people = table["individuals"].to_numpy()
             rows = {int(k): np.flatnonzero(people == k) for k in np.unique(people)}
             return {
-                (name, k): tallied(table[name].to_numpy()[own])
+                (name, k): count_values(table[name].to_numpy()[own])
                 for name in self.columns
                 for k, own in rows.items()
             }

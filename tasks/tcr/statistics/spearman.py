@@ -23,8 +23,8 @@ from gangsaw.tasks.tcr.statistics.tally import (
     ValueCounts,
     Values,
     centred_ranks,
+    count_values,
     sum_of_squares,
-    tallied,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class TallyColumns:
         """Return the histograms of a file."""
         with naming(path.name):
             table = read_file(path, self.columns)
-            return {name: tallied(table[name].to_numpy()) for name in self.columns}
+            return {name: count_values(table[name].to_numpy()) for name in self.columns}
 
 
 @dataclass(frozen=True)

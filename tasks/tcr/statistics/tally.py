@@ -65,7 +65,7 @@ def merged(values: Values, counts: Ns) -> tuple[Values, Ns]:
     return values[first], np.add.reduceat(counts, first)
 
 
-def tallied(column: Values) -> tuple[Values, Ns]:
+def count_values(column: Values) -> tuple[Values, Ns]:
     """Return the distinct values of a column and their counts."""
     values, counts = np.unique(column, return_counts=True)
     return values, counts.astype(np.int64)

@@ -99,7 +99,7 @@ def clean(
     _mark_gene(marks, v_of == OTHER_LOCUS, reasons.OTHER_LOCUS, column("v_call"), v)
     _mark_gene(marks, j_of == OTHER_LOCUS, reasons.OTHER_LOCUS, column("j_call"), j)
     _mark_cdr3(marks, column("cdr3"), limits)
-    _mark_file_says(marks, rows, limits)
+    _mark_by_file_columns(marks, rows, limits)
     for code, reason in _V_REASONS.items():
         _mark_gene(marks, v_of == code, reason, column("v_call"), v)
     for code, reason in _J_REASONS.items():
@@ -179,7 +179,7 @@ def _text(numbers: npt.NDArray[np.int32]) -> pa.Array:
     return pa.array(numbers).cast(pa.string())
 
 
-def _mark_file_says(marks: reasons.RowReasons, rows: pa.RecordBatch, limits: Limits) -> None:
+def _mark_by_file_columns(marks: reasons.RowReasons, rows: pa.RecordBatch, limits: Limits) -> None:
     lacks = ANCHORS[limits.anchors] & ~rows.column("anchors").to_numpy()
     marks.mark(lacks & CYS != 0, reasons.NO_ANCHORS, "does not begin with Cys")
     marks.mark(lacks & PHE_TRP != 0, reasons.NO_ANCHORS, "does not end with Phe or Trp")

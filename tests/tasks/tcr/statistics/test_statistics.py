@@ -20,10 +20,10 @@ from gangsaw.tasks.tcr.statistics.spearman import product
 from gangsaw.tasks.tcr.statistics.tally import (
     ValueCounts,
     centred_ranks,
+    count_values,
     mean_and_error,
     quantile,
     sum_of_squares,
-    tallied,
 )
 
 
@@ -32,7 +32,7 @@ def test_tallies_are_exact(column: Any, data: st.DataObject) -> None:
     tally, left = ValueCounts(), column
     while len(left):
         n = data.draw(st.integers(1, len(left)))
-        tally.add(*tallied(left[:n]))
+        tally.add(*count_values(left[:n]))
         left = left[n:]
     assert tally.n == len(column)
     np.testing.assert_array_equal(tally.values, np.unique(column))

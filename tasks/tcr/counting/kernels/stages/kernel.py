@@ -23,7 +23,7 @@ from gangsaw.tasks.tcr.counting.kernels.stages.dp2 import (
     weigh,
 )
 from gangsaw.tasks.tcr.counting.kernels.stages.match import (
-    find_turned_d,
+    find_palindromic_d,
     find_turns,
     has_window,
     match_ends,
@@ -94,7 +94,7 @@ def _count_with_d(
         else:
             found = find_d(symbols, length, d, codes, window, scratch)
         ends = (limits.min_d_end, tables.d_germline[gene] + limits.max_p)
-        found = find_turned_d(symbols, length, d, codes, ends, window, found, scratch)
+        found = find_palindromic_d(symbols, length, d, codes, ends, window, found, scratch)
         put_d_calls(gene, limits.n_d, found, reference, outputs, scratch.sums)
         if limits.one_d:
             _count_dp2(gene, found, reference, tables, limits, scratch, outputs)
