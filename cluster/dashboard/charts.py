@@ -134,10 +134,10 @@ class Map:
         }
 
 
-def _map_title(room: Sequence[int]) -> str:
-    if not room:
+def _map_title(cell_sizes: Sequence[int]) -> str:
+    if not cell_sizes:
         return "Chunks: this job has no map"
-    most = max(room)
+    most = max(cell_sizes)
     return "Chunks" if most == 1 else f"Chunks, up to {most:,} in a cell"
 
 

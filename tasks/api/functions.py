@@ -267,7 +267,7 @@ def decompress(
     Raises
     ------
     BadParams : the format cannot represent the samples or items, or a file is in the way
-    JobFailed : the job stopped; the subclass DamagedStore, also a CorruptChunk, lists all blocks
+    JobFailed : the job stopped; the subclass `DamagedStore`, also a CorruptChunk, lists all blocks
     """
     damage = damage_asked(damaged, damaged_value)
     wanted = options or ExportOptions()
@@ -338,7 +338,7 @@ def _compared(
     run: partial[Report],
     store: str,
     opened: tuple[Source | Stream, Watch],
-    witness: IndependentReader | None,
+    reader: IndependentReader | None,
     wanted: SourceOptions,
 ) -> Report:
     """Check a store, and compare it with an open source."""
@@ -349,9 +349,9 @@ def _compared(
         staged(other, lambda name: Path(folder, name)) as ready,
     ):
         if isinstance(ready, Stream):
-            return compared(run(), store, ready, witness)
+            return compared(run(), store, ready, reader)
         is_part = bool(wanted.variables or wanted.group) or isinstance(other, Stream)  # has indexes
-        return run(against=ready, is_part=is_part, witness=witness, accept_loss=wanted.accept_loss)
+        return run(against=ready, is_part=is_part, witness=reader, accept_loss=wanted.accept_loss)
 
 
 def options_for(device: str, client: Client | None) -> Options:

@@ -111,7 +111,7 @@ def _of_earlier_runs(data: Path) -> _Earlier:
 def tables(
     sections: Mapping[str, Sequence[Row]],
     elsewhere: Mapping[str, Machine],
-    beside: Mapping[str, OtherMachine] | None = None,
+    other_machine: Mapping[str, OtherMachine] | None = None,
 ) -> str:
     """Return the description of the machine, and a table for each section.
 
@@ -120,7 +120,7 @@ def tables(
     here = environment()
     texts = [_listed(here)]
     for title, rows in sections.items():
-        there, other = elsewhere.get(title, {}), (beside or {}).get(title)
+        there, other = elsewhere.get(title, {}), (other_machine or {}).get(title)
         differs = _different(there, here)
         about = f"Measured with {_listed(differs)}" if differs else ""
         if other:

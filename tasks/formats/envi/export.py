@@ -218,22 +218,24 @@ def lost_fields(source: Source) -> Iterator[str]:
             yield f"coordinate {coord.name}"
 
 
-def _ordered(kept: Fields, layout: Fields) -> Fields:
+def _ordered(header: Fields, layout: Fields) -> Fields:
     """Return the header fields in ENVI's order, with the description first.
 
     The file type of the source is kept if it is valid for the new layout.
     """
-    first = {key: kept[key] for key in ("description",) if key in kept}
-    file_type = {key: kept[key] for key in ("file type",) if key in kept and _is_true(kept, layout)}
-    rest = {key: value for key, value in kept.items() if key not in layout and key not in first}
+    first = {key: header[key] for key in ("description",) if key in header}
+    file_type = {
+        key: header[key] for key in ("file type",) if key in header and _is_true(header, layout)
+    }
+    rest = {key: value for key, value in header.items() if key not in layout and key not in first}
     return {**first, **layout, **file_type, **rest}
 
 
-def _is_true(kept: Fields, layout: Fields) -> bool:
+def _is_true(header: Fields, layout: Fields) -> bool:
     """Return True if the file type of the source is valid for this layout."""
-    if is_library(kept):
+    if is_library(header):
         return layout["bands"] == "1"
-    return layout["file type"] != LIBRARY and not NOT_FLAT.search(str(kept["file type"]))
+    return layout["file type"] != LIBRARY and not NOT_FLAT.search(str(header["file type"]))
 
 
 def _header_bytes(source: SourceArray, wanted: Fields) -> bytes:

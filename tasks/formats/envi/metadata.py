@@ -200,12 +200,12 @@ def _coordinate_fields(coord: Coordinate, fields: Fields) -> Fields:
     return found
 
 
-def check_names(fields: Fields, kept: HeaderText | None) -> None:
+def check_names(fields: Fields, header: HeaderText | None) -> None:
     """Raise BadParams for a name with a separator of header lists, which would split it.
 
     A list that is unchanged from the header of the source is not checked.
     """
-    had = {standard_name(entry): entry.value for entry in kept.entries} if kept else {}
+    had = {standard_name(entry): entry.value for entry in header.entries} if header else {}
     for field in (NAMES, "band names"):
         value = fields.get(field, [])
         if value == had.get(field):

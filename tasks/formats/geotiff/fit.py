@@ -163,16 +163,16 @@ def _palette(image: rasterio.DatasetReader) -> Colours:
     return palette_of(palette_coordinates(image))
 
 
-def _comparable(kept: ImageMetadata) -> dict[str, object]:
+def _comparable(metadata: ImageMetadata) -> dict[str, object]:
     """Return the values to compare by their names in messages; absent texts become empty ones."""
     flat: dict[str, object] = {
-        "names of the bands": [name or "" for name in kept["band_names"]],
-        "scales": kept["scales"],
-        "offsets": kept["offsets"],
-        "units": [unit or "" for unit in kept["units"]],
-        "colour interpretation": kept["color_interpretation"],
-        "ground control points": [point[:5] for point in kept["gcps"]],
-        "nodata": _number(nodata_of(kept)),
+        "names of the bands": [name or "" for name in metadata["band_names"]],
+        "scales": metadata["scales"],
+        "offsets": metadata["offsets"],
+        "units": [unit or "" for unit in metadata["units"]],
+        "colour interpretation": metadata["color_interpretation"],
+        "ground control points": [point[:5] for point in metadata["gcps"]],
+        "nodata": _number(nodata_of(metadata)),
     }
     return flat
 
@@ -182,10 +182,12 @@ def _number(nodata: float | None) -> float | str | None:
     return "nan" if nodata is not None and math.isnan(nodata) else nodata
 
 
-def _tags(kept: ImageMetadata) -> dict[str, str]:
+def _tags(metadata: ImageMetadata) -> dict[str, str]:
     """Return the value of every tag by its description in messages."""
-    found = {f"tag {_full(d, k)}": v for d, tags in kept["tags"].items() for k, v in tags.items()}
-    for number, domains in enumerate(kept["band_tags"], 1):
+    found = {
+        f"tag {_full(d, k)}": v for d, tags in metadata["tags"].items() for k, v in tags.items()
+    }
+    for number, domains in enumerate(metadata["band_tags"], 1):
         for domain, tags in domains.items():
             found |= {f"tag {_full(domain, k)} of band {number}": v for k, v in tags.items()}
     return found

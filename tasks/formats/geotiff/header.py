@@ -168,14 +168,14 @@ def _is_each(value: object, n_bands: int) -> bool:
     return len(texts) == n_bands and all(isinstance(text, str) for text in texts)
 
 
-def _fill(kept: ImageMetadata, key: str, value: object, default: object) -> None:
+def _fill(metadata: ImageMetadata, key: str, value: object, default: object) -> None:
     """Fill metadata that the file did not define from an attribute, for all bands or for each."""
-    values = kept[key]  # type: ignore[literal-required]
+    values = metadata[key]  # type: ignore[literal-required]
     if value is None or any(old not in (default, "") for old in values):
         return
     given = value if isinstance(value, list) else [value] * len(values)
     if len(given) == len(values):
-        kept[key] = given  # type: ignore[literal-required]
+        metadata[key] = given  # type: ignore[literal-required]
 
 
 def _nodata(attrs: Mapping[str, object], dtype: Dtype) -> object:

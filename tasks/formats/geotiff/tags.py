@@ -119,10 +119,10 @@ def attributes(image: DatasetReader, coords: Iterable[Coordinate]) -> dict[str, 
     }
 
 
-def _select_changed(kept: ImageMetadata) -> dict[str, object]:
+def _select_changed(metadata: ImageMetadata) -> dict[str, object]:
     """Return the metadata that differ from their defaults."""
-    usual = repaired("{}", len(kept["scales"]))
-    return {key: value for key, value in kept.items() if value != usual.get(key)}
+    usual = repaired("{}", len(metadata["scales"]))
+    return {key: value for key, value in metadata.items() if value != usual.get(key)}
 
 
 def _one_or_all(name: str, values: list[str | None]) -> dict[str, object]:
@@ -203,9 +203,9 @@ def _each(found: ImageMetadata, key: str, n_bands: int, default: Value) -> list[
     return cast("list[Value]", values) if is_fit else [default] * n_bands
 
 
-def nodata_of(kept: ImageMetadata) -> float | None:
+def nodata_of(metadata: ImageMetadata) -> float | None:
     """Return nodata as a number for rasterio, or None."""
-    text = kept.get("nodata")
+    text = metadata.get("nodata")
     if text is None:
         return None
     try:

@@ -58,14 +58,14 @@ def of_samples(variable: xr.Variable) -> dict[str, object]:
 
 
 def variables_by_path(
-    given: xr.Dataset | xr.DataTree,
+    value: xr.Dataset | xr.DataTree,
 ) -> Iterator[tuple[str, Mapping[object, xr.Variable]]]:
     """Yield the path of each group in the tree with its variables."""
     import xarray as xr
 
-    if isinstance(given, xr.Dataset):
-        yield "", given.variables
+    if isinstance(value, xr.Dataset):
+        yield "", value.variables
         return
-    for node in given.subtree:
-        path = node.path.removeprefix(given.path).strip("/")
-        yield path, node.to_dataset(inherit=node is given).variables
+    for node in value.subtree:
+        path = node.path.removeprefix(value.path).strip("/")
+        yield path, node.to_dataset(inherit=node is value).variables

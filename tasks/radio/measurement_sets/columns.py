@@ -70,13 +70,13 @@ def measure_irregular_columns(parts: Iterable[tables.table]) -> Mapping[str, int
     return found
 
 
-def too_large(kept: Mapping[str, int]) -> list[Refused]:
+def too_large(irregular: Mapping[str, int]) -> list[Refused]:
     """Return the largest of these columns that must be left out to copy the rest whole."""
     reason = (
         "{} MiB in some rows only, of several extents or of texts; such columns are copied whole, "
         f"but no more than {MOST_WHOLE >> 20} MiB"
     )
-    found = beyond(kept, MOST_WHOLE)
+    found = beyond(irregular, MOST_WHOLE)
     return [Refused(name, f"has {reason.format(size >> 20)}") for name, size in found]
 
 

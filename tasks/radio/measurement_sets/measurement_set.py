@@ -185,14 +185,14 @@ def _root(path: str, version: str, table: tables.table) -> RowsPart:
 
 
 def _part(
-    path: str, version: str, kept: Collection[str], name: str, number: int, table: tables.table
+    path: str, version: str, irregular: Collection[str], name: str, number: int, table: tables.table
 ) -> RowsPart:
     """Return the rows of one data description as the group `name`."""
     keys = {item: table.getcol(item) for item in KEYS}
     computed = computed_columns(path, table)
     rows = find_rows(*keys.values())
     channels = _channels(table)
-    without = {*KEYS, *kept, *([DESCRIPTION] if name else [])}
+    without = {*KEYS, *irregular, *([DESCRIPTION] if name else [])}
     columns = [
         _array(c, _cell_dims(c, channels), rows, path, number, version, c.name in computed)
         for c in regular_columns(table)

@@ -158,14 +158,14 @@ def _samples(groups: RandomGroups) -> Iterator[_OfGroup]:
     yield _OfGroup("FLAG", FLAGS, *inner, "?")
 
 
-def _parameters(groups: RandomGroups, taken: Collection[str]) -> Iterator[_OfGroup]:
+def _parameters(groups: RandomGroups, selection: Collection[str]) -> Iterator[_OfGroup]:
     """Yield the parameters: uvw as one column; a repeated name is replaced by its number."""
     start = tuple(name[:2] for name in groups.names[:3])
     n_uvw = 3 if start == BASELINES and len(set(groups.scales[:3])) == 1 else 0
     if n_uvw:
         more = {"units": "s", **_scaled(groups.scales[0])}
         yield _OfGroup("UVW", f"{PARAMETERS}0:3", (3,), ("uvw_label",), more=more)
-    used = {*taken, "UVW", "VISIBILITY", "WEIGHT", "FLAG", ""}
+    used = {*selection, "UVW", "VISIBILITY", "WEIGHT", "FLAG", ""}
     for i in range(n_uvw, groups.n_parameters):
         name = groups.names[i].replace("/", "_")
         unique = f"PARAMETER_{i + 1}" if name in used else name

@@ -103,24 +103,24 @@ def _is_plain(header: fits.Header) -> bool:
     return header["BITPIX"] == -32 and scale == (1, 0) and header["NAXIS2"] == 3
 
 
-def _fields(path: str, header: fits.Header, places: RowNumbers) -> Iterator[FieldOfGroups]:
+def _fields(path: str, header: fits.Header, rows: RowNumbers) -> Iterator[FieldOfGroups]:
     extents = [header[f"NAXIS{i}"] for i in range(3, header["NAXIS"] + 1)]
     cell = (int(np.prod(extents[1:])), extents[0])
     kinds = dict(zip(SAMPLES, ("c8", "f4", "?"), strict=True))
     for name, kind in kinds.items():
-        yield _field(path, name, kind, (), cell, places)
+        yield _field(path, name, kind, (), cell, rows)
     names = [str(header.get(f"PTYPE{i + 1}", "")).strip() for i in range(header["PCOUNT"])]
     scales = [(header.get(f"PSCAL{i}", 1.0), header.get(f"PZERO{i}", 0.0)) for i in (1, 2, 3)]
     first = 0
     if tuple(n[:2] for n in names[:3]) == BASELINE and len(set(scales)) == 1:
-        yield _field(path, "UVW", "f4", (0, 1, 2), (3,), places)
+        yield _field(path, "UVW", "f4", (0, 1, 2), (3,), rows)
         first = 3
     used = {*TAKEN, "UVW", *SAMPLES, ""}
     for number in range(first, len(names)):
         own = names[number].replace("/", "_")
         name = f"PARAMETER_{number + 1}" if own in used else own
         used.add(name)
-        yield _field(path, name, "f4", (number,), (), places)
+        yield _field(path, name, "f4", (number,), (), rows)
 
 
 def _field(
@@ -129,16 +129,16 @@ def _field(
     kind: str,
     fields: tuple[int, ...],
     cell: tuple[int, ...],
-    places: RowNumbers,
+    rows: RowNumbers,
 ) -> FieldOfGroups:
-    shape = places.shape + cell
+    shape = rows.shape + cell
     return FieldOfGroups(
         name=name,
         shape=shape,
         dtype=np.dtype(kind),
         dims=("",) * len(shape),
-        chunks=(1,) * len(places.shape) + cell,
+        chunks=(1,) * len(rows.shape) + cell,
         path=path,
         fields=fields,
-        places=places,
+        places=rows,
     )

@@ -140,13 +140,13 @@ def _is_column(item: h5py.HLObject, n: int) -> bool:
     return kinds <= set("biufc")
 
 
-def _array(path: str, dataset: h5py.Dataset, name: str, places: RowNumbers) -> RowsOfDataset:
+def _array(path: str, dataset: h5py.Dataset, name: str, rows: RowNumbers) -> RowsOfDataset:
     dtype, cell, pairs = dataset.dtype, dataset.shape[1:], ""
     if dtype.names == PARTS:
         dtype, cell, pairs = dtype[PARTS[0]], (*cell, len(PARTS)), "parts"
     elif dataset.name == "/Data/correlator_data" and cell[-1:] == (2,) and dtype.str[1:] in COMPLEX:
         dtype, cell, pairs = np.dtype(COMPLEX[dtype.str[1:]]), cell[:-1], "complex"
-    shape = places.shape + cell
+    shape = rows.shape + cell
     return RowsOfDataset(
         name=name,
         shape=shape,
@@ -155,6 +155,6 @@ def _array(path: str, dataset: h5py.Dataset, name: str, places: RowNumbers) -> R
         chunks=None,
         path=path,
         item=dataset.name,
-        places=places,
+        places=rows,
         pairs=pairs,
     )

@@ -90,9 +90,9 @@ def read_row_numbers(path: str, kind: str) -> RowNumbers | None:
     return find_row_numbers(*(getattr(uvdata, item) for item in KEYS))
 
 
-def key_arrays(path: str, kind: str, places: RowNumbers) -> list[ArrayOfUvdata]:
+def key_arrays(path: str, kind: str, rows: RowNumbers) -> list[ArrayOfUvdata]:
     """Return the arrays of times and antennas."""
-    times, baselines = places.keys()
+    times, baselines = rows.keys()
     return [
         _array(path, kind, name, item, times if name == "time" else baselines)
         for item, name in KEYS.items()
@@ -100,11 +100,11 @@ def key_arrays(path: str, kind: str, places: RowNumbers) -> list[ArrayOfUvdata]:
 
 
 def _array(
-    path: str, kind: str, name: str, item: str, places: RowNumbers, dtype: str = ""
+    path: str, kind: str, name: str, item: str, rows: RowNumbers, dtype: str = ""
 ) -> ArrayOfUvdata:
     version = version_of(path)
     values = getattr(read_uvdata(path, kind, version, item in KEYS), item)
-    shape = places.shape + values.shape[1:]
+    shape = rows.shape + values.shape[1:]
     return ArrayOfUvdata(
         name=name,
         shape=shape,
@@ -115,5 +115,5 @@ def _array(
         kind=kind,
         version=version,
         item=item,
-        places=places,
+        places=rows,
     )

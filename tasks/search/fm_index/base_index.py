@@ -50,15 +50,15 @@ class BaseIndex(RowIndex):
     _tables: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
     @classmethod
-    def made(cls, letters: Bytes, borders: Places = NO_BORDERS, rate: int = RATE) -> BaseIndex:
+    def made(cls, bases: Bytes, borders: Places = NO_BORDERS, rate: int = RATE) -> BaseIndex:
         """Return the index of (n,) uint8 with the position of every `rate`-th suffix.
 
         borders : (b,) int64, ascending, record borders; no pattern matches across them
 
         It takes 8 bytes of memory per letter if runs are long.
         """
-        text, runs = split(letters, borders)
-        return cls.of_runs(text, suffix_array(text), runs, letters.size, rate)
+        text, runs = split(bases, borders)
+        return cls.of_runs(text, suffix_array(text), runs, bases.size, rate)
 
     @classmethod
     def of_runs(

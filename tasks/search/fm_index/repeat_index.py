@@ -105,8 +105,8 @@ class RepeatIndex:
         is_longer = np.isin(keys - self.n - 2, keys) & (begins > 0) & (places > 0)
         return begins[~is_longer], places[~is_longer]
 
-    def _to_symbols(self, letters: Bytes) -> Bytes:
-        return letters if self.runs is None else letters + np.uint8(1)
+    def _to_symbols(self, bases: Bytes) -> Bytes:
+        return bases if self.runs is None else bases + np.uint8(1)
 
     def _rows(self, patterns: Ragged) -> Places:
         found = np.empty((len(patterns), 3), np.int64)

@@ -33,14 +33,14 @@ def made_samples(
 
 
 def opened_samples(
-    marks: npt.NDArray[np.uint64], places: npt.NDArray[np.uint32], rate: int, n: int
+    marks: npt.NDArray[np.uint64], positions: npt.NDArray[np.uint32], rate: int, n: int
 ) -> walks.Samples:
     """Return the samples of a text of n letters; raise CorruptChunk if inconsistent."""
     if not 1 <= rate <= MOST_RATE:
         raise CorruptChunk(f"places of every {rate}th suffix")
-    if bits.checked_ones(marks, n + 1) != places.size or int(places.max(initial=0)) > n:
+    if bits.checked_ones(marks, n + 1) != positions.size or int(positions.max(initial=0)) > n:
         raise CorruptChunk("sampled places are not those of a text")
-    return walks.Samples(marks, places, rate)
+    return walks.Samples(marks, positions, rate)
 
 
 def seeds_of(

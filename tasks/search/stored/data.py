@@ -157,9 +157,9 @@ def _build_stored_text(source: ZarrSource, array: SourceArray) -> StoredText:
 
 
 @lru_cache(maxsize=4)
-def _starts(letters: StoredText) -> Places:
+def _starts(text: StoredText) -> Places:
     """Return the starts of records; raise CorruptChunk unless they ascend to the text's end."""
-    borders, size = letters.borders, letters.size
+    borders, size = text.borders, text.size
     assert borders is not None
     found = np.asarray(borders.read((slice(0, borders.shape[0]),))).astype(np.int64)
     if found[0] != 0 or found[-1] != size or (np.diff(found) < 0).any():

@@ -147,28 +147,28 @@ def index_job(
     )
 
 
-def _plan(letters: StoredText, rate: int | None) -> IndexedArray:
-    chunk = max(1, min(letters.size, (letters.array.chunks or letters.array.shape)[0]))
+def _plan(text: StoredText, rate: int | None) -> IndexedArray:
+    chunk = max(1, min(text.size, (text.array.chunks or text.array.shape)[0]))
     if chunk > MOST_LETTERS:
         raise BadParams(
-            f"{letters.array.name} has chunks of {chunk:,} letters, more than {MOST_LETTERS:,}: "
+            f"{text.array.name} has chunks of {chunk:,} letters, more than {MOST_LETTERS:,}: "
             "compress it with smaller ones"
         )
-    rate = RATES[letters.kind] if rate is None else rate
+    rate = RATES[text.kind] if rate is None else rate
     if not 1 <= rate <= MOST_RATE:
         raise BadParams(f"rate must be 1 to {MOST_RATE:,}, got {rate}")
-    return IndexedArray(letters.kind, letters.size, chunk, rate, letters.identity)
+    return IndexedArray(text.kind, text.size, chunk, rate, text.identity)
 
 
-def _described(letters: StoredText, how: IndexedArray) -> IndexArray:
+def _described(text: StoredText, how: IndexedArray) -> IndexArray:
     room = bound_index_bytes(how.kind, how.chunk, how.rate)
-    name = letters.array.name
+    name = text.array.name
     return IndexArray(
         name=name,
         shape=(len(how.starts), room),
         dtype=np.dtype(np.uint8),
         dims=("index", "byte"),
         chunks=None,
-        of=letters,
+        of=text,
         how=how,
     )

@@ -135,8 +135,8 @@ def _align(found: _FilledArrays, index: GeneIndex, tolerated: float) -> None:
         found.status[at] = junction_status(texts[i], len(texts[i]), first, last)
 
 
-def _total(letters: ReadLetters) -> int:
-    return int((letters.sequences.ends - letters.sequences.begins).sum())
+def _total(bases: ReadLetters) -> int:
+    return int((bases.sequences.ends - bases.sequences.begins).sum())
 
 
 def _longest(mates: Mates) -> int:
@@ -145,8 +145,8 @@ def _longest(mates: Mates) -> int:
     return min(MOST_LETTERS, int(np.max(lengths)))
 
 
-def _arrays(letters: ReadLetters) -> tuple[NDArray[np.uint8] | Ints, ...]:
-    of, q = letters
+def _arrays(bases: ReadLetters) -> tuple[NDArray[np.uint8] | Ints, ...]:
+    of, q = bases
     return of.text, of.begins, of.ends, q.text, q.begins
 
 

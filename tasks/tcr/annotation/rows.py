@@ -24,9 +24,9 @@ def junctions(nucleotypes: Sequence[NucleotypeRow]) -> pa.Array:
     return _decode_bases(one.junction for one in nucleotypes)
 
 
-def amino_acids(letters: pa.Array) -> pa.Array:
+def amino_acids(bases: pa.Array) -> pa.Array:
     """Return the amino acids of junctions, (n,) strings; "" for those out of frame."""
-    return translated(pc.if_else(pa.array(in_frame(letters)), letters, ""))
+    return translated(pc.if_else(pa.array(in_frame(bases)), bases, ""))
 
 
 def reasons(

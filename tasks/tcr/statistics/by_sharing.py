@@ -74,19 +74,19 @@ class TallyGroups:
             }
 
 
-def group(column: str, individuals: int, tally: ValueCounts) -> Group:
+def group(column: str, individuals: int, counts: ValueCounts) -> Group:
     """Return the figures of a histogram."""
-    mean, error = mean_and_error(tally)
-    half = _t_quantile(tally.n) * error
+    mean, error = mean_and_error(counts)
+    half = _t_quantile(counts.n) * error
     return Group(
         column=column,
         individuals=individuals,
-        n=tally.n,
+        n=counts.n,
         mean=mean,
         low=mean - half,
         high=mean + half,
-        quantiles=tuple(quantile(tally, part) for part in QUANTILES),
-        zeros=int(tally.counts[tally.values == 0].sum()),
+        quantiles=tuple(quantile(counts, part) for part in QUANTILES),
+        zeros=int(counts.counts[counts.values == 0].sum()),
     )
 
 

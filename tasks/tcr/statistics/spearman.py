@@ -115,9 +115,9 @@ def rank_file(folder: Path, column: str, what: str) -> Path:
     return folder / f"{quote(column, safe='')}.{what}.npy"
 
 
-def write_ranks(folder: Path, column: str, tally: ValueCounts) -> None:
+def write_ranks(folder: Path, column: str, counts: ValueCounts) -> None:
     """Write the distinct values and ranks of a column for `RankProducts`."""
-    for what, array in zip(RANK_FILES, (tally.values, centred_ranks(tally)), strict=True):
+    for what, array in zip(RANK_FILES, (counts.values, centred_ranks(counts)), strict=True):
         np.save(rank_file(folder, column, what), array)
 
 

@@ -164,15 +164,15 @@ def _mark_cdr3(marks: reasons.RowReasons, cdr3: pa.Array, limits: Limits) -> Non
 
 
 def _detail(
-    cdr3: pa.Array, places: npt.NDArray[np.int32], wrong: npt.NDArray[np.bool_], letters: int
+    cdr3: pa.Array, positions: npt.NDArray[np.int32], wrong: npt.NDArray[np.bool_], letters: int
 ) -> pa.Array:
     """Return "X at 13", bases at a 1-based position, or "37 nucleotides" if `letters` is 0."""
     offsets, _ = buffers(cdr3)
     if not letters:
         return pc.binary_join_element_wise(_text(np.diff(offsets)), "nucleotides", " ")
-    starts = offsets[:-1] + np.where(wrong, places, 0)
+    starts = offsets[:-1] + np.where(wrong, positions, 0)
     what = slices(cdr3, starts, starts + np.where(wrong, letters, 0), SAME)
-    return pc.binary_join_element_wise(what, "at", _text(places + 1), " ")
+    return pc.binary_join_element_wise(what, "at", _text(positions + 1), " ")
 
 
 def _text(numbers: npt.NDArray[np.int32]) -> pa.Array:
