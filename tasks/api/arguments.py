@@ -22,7 +22,7 @@ from gangsaw.tasks.formats.contract.opening import (
     without_pipes,
 )
 from gangsaw.tasks.formats.contract.table import readable
-from gangsaw.tasks.formats.python_objects.taken import build_source_error, kind_of, source_of
+from gangsaw.tasks.formats.python_objects.conversion import build_source_error, kind_of, source_of
 from gangsaw.tasks.jobs.verification.attributes import stored_attributes
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.objects.change_stamps import Watch

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.api.arguments import split_options
+from gangsaw.tasks.formats.python_objects.conversion import kind_of
 from gangsaw.tasks.formats.python_objects.encodings import (
     encoding_of,
     fitting,
@@ -16,7 +17,6 @@ from gangsaw.tasks.formats.python_objects.encodings import (
     of_samples,
     variables_by_path,
 )
-from gangsaw.tasks.formats.python_objects.taken import kind_of
 from gangsaw.tasks.formats.python_objects.xarray_objects import (
     dataset_of,
     from_xarray,

@@ -93,31 +93,31 @@ def _open_miriad(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _open_ms_reader(paths: Paths, options: SourceOptions) -> IndependentReader:
-    from gangsaw.tasks.radio.witnesses.casacore_tables import open_ms_reader
+    from gangsaw.tasks.radio.independent_readers.casacore_tables import open_ms_reader
 
     return open_ms_reader(paths[0], options.group, options.variables)
 
 
 def _open_uvh5_reader(paths: Paths, options: SourceOptions) -> IndependentReader:
-    from gangsaw.tasks.radio.witnesses.h5py_files import open_uvh5_reader
+    from gangsaw.tasks.radio.independent_readers.h5py_files import open_uvh5_reader
 
     return open_uvh5_reader(paths[0], options.variables)
 
 
 def _open_kat_reader(paths: Paths, options: SourceOptions) -> IndependentReader:
-    from gangsaw.tasks.radio.witnesses.h5py_files import open_kat_reader
+    from gangsaw.tasks.radio.independent_readers.h5py_files import open_kat_reader
 
     return open_kat_reader(paths[0], options.variables)
 
 
 def _open_uvfits_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
-    from gangsaw.tasks.radio.witnesses.fits_groups import open_uvfits_reader
+    from gangsaw.tasks.radio.independent_readers.fits_groups import open_uvfits_reader
 
     return open_uvfits_reader(paths[0], options.variables)
 
 
 def _open_miriad_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
-    from gangsaw.tasks.radio.witnesses.uvdata_arrays import open_uvdata_reader
+    from gangsaw.tasks.radio.independent_readers.uvdata_arrays import open_uvdata_reader
 
     return open_uvdata_reader(paths[0], "miriad", options.variables)
 

@@ -13,8 +13,8 @@ import dask
 import pytest
 from distributed.core import Status
 
-from gangsaw.cluster import kubernetes, pod_spec
 from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.launchers import kubernetes, pod_spec
 from gangsaw.cluster.settings import settings_of
 
 if find_spec("dask_kubernetes") is None or find_spec("kubernetes_validate") is None:

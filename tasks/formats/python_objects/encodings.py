@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray
 from gangsaw.tasks.formats.python_objects.blocks import BlockArray
-from gangsaw.tasks.formats.python_objects.held import HeldArray
 from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.arrays.layout import ArrayLayout
 

@@ -20,7 +20,7 @@ from gangsaw.tasks.formats.contract.signatures import hdf5_start
 from gangsaw.tasks.formats.hdf5.filters import missing_filter, open_hdf5
 from gangsaw.tasks.formats.hdf5.virtual import check_virtual
 from gangsaw.tasks.radio.hdf5.template import make_template, too_large
-from gangsaw.tasks.radio.hdf5.unlike import compare_hdf5_templates
+from gangsaw.tasks.radio.hdf5.template_differences import compare_hdf5_templates
 from gangsaw.tasks.radio.radio import (
     ALL,
     FREQUENCY,

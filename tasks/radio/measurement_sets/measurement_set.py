@@ -38,7 +38,7 @@ from gangsaw.tasks.radio.measurement_sets.template import (
     make_template,
     subtables,
 )
-from gangsaw.tasks.radio.measurement_sets.unlike import compare_ms_templates
+from gangsaw.tasks.radio.measurement_sets.template_differences import compare_ms_templates
 from gangsaw.tasks.radio.radio import (
     ALL,
     FREQUENCY,

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
-from gangsaw.tasks.tcr.statistics.tally import (
+from gangsaw.tasks.tcr.statistics.histograms import (
     Ns,
     ValueCounts,
     Values,
@@ -19,6 +18,7 @@ from gangsaw.tasks.tcr.statistics.tally import (
     mean_and_error,
     quantile,
 )
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, RUN_ROWS, read_file
 
 Groups = dict[tuple[str, int], tuple[Values, Ns]]
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

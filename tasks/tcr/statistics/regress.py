@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.tcr.statistics.extract import LENGTH
 from gangsaw.tasks.tcr.statistics.fits.design import (
     Design,
     Floats,
@@ -36,7 +35,8 @@ from gangsaw.tasks.tcr.statistics.fits.regression import (
 )
 from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH_NAME, adjusted, candidates, is_flat
 from gangsaw.tasks.tcr.statistics.jackknife import FEWEST
-from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import LENGTH
+from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Numbers, Owners
 from gangsaw.tasks.tcr.statistics.passes import Passes
 
 SEPARATES = "alone it separates all shared nucleotypes from the others but for one value"

@@ -17,8 +17,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
-from gangsaw.tasks.tcr.statistics.tally import (
+from gangsaw.tasks.tcr.statistics.histograms import (
     Ns,
     ValueCounts,
     Values,
@@ -26,6 +25,7 @@ from gangsaw.tasks.tcr.statistics.tally import (
     count_values,
     sum_of_squares,
 )
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, RUN_ROWS, read_file
 
 if TYPE_CHECKING:
     import pyarrow as pa

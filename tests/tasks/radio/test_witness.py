@@ -19,9 +19,9 @@ from gangsaw.tasks.formats.contract.opening import (
     open_independent_reader,
     open_source,
 )
-from gangsaw.tasks.radio import witnesses
+from gangsaw.tasks.radio import independent_readers
+from gangsaw.tasks.radio.independent_readers.row_numbers import find_row_numbers
 from gangsaw.tasks.radio.rows import find_rows
-from gangsaw.tasks.radio.witnesses.places import find_row_numbers
 
 pytest.importorskip("pyuvdata", reason="the extra radio is not installed")
 pytest.importorskip("casacore.tables", reason="the extra radio is not installed")
@@ -139,7 +139,7 @@ def test_rows_that_keys_do_not_tell_apart_have_no_places() -> None:
 
 def test_no_witness_imports_what_opens_the_format() -> None:
     openers = {"export", "hdf5", "measurement_sets", "radio", "rows", "uvdata"}
-    for file in Path(witnesses.__file__).parent.glob("*.py"):
+    for file in Path(independent_readers.__file__).parent.glob("*.py"):
         nodes = ast.walk(ast.parse(file.read_text()))
         modules = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
         ours = {name.removeprefix("gangsaw.tasks.radio.").partition(".")[0] for name in modules}

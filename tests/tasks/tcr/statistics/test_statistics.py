@@ -16,8 +16,7 @@ from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES
 from gangsaw.tasks.tcr.statistics.fits.design import dependent, in_words, separating
 from gangsaw.tasks.tcr.statistics.fits.lasso import adaptive_lasso, slopes_only
 from gangsaw.tasks.tcr.statistics.fits.logistic import curvature, fit
-from gangsaw.tasks.tcr.statistics.spearman import product
-from gangsaw.tasks.tcr.statistics.tally import (
+from gangsaw.tasks.tcr.statistics.histograms import (
     ValueCounts,
     centred_ranks,
     count_values,
@@ -25,6 +24,7 @@ from gangsaw.tasks.tcr.statistics.tally import (
     quantile,
     sum_of_squares,
 )
+from gangsaw.tasks.tcr.statistics.spearman import product
 
 
 @given(arrays.arrays(np.uint64, st.integers(1, 60), elements=st.integers(0, 9)), st.data())

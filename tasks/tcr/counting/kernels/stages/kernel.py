@@ -16,6 +16,7 @@ from gangsaw.tasks.tcr.counting.kernels.stages.calls import (
     put_d_calls,
     put_gene_calls,
 )
+from gangsaw.tasks.tcr.counting.kernels.stages.d_segments import extended_d, find_d
 from gangsaw.tasks.tcr.counting.kernels.stages.dp2 import (
     append_empty,
     sum_with_d,
@@ -28,7 +29,6 @@ from gangsaw.tasks.tcr.counting.kernels.stages.match import (
     has_window,
     match_ends,
 )
-from gangsaw.tasks.tcr.counting.kernels.stages.places import extended_d, find_d
 from gangsaw.tasks.tcr.counting.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.counting.kernels.stages.words import find_words, look_up_d
 from gangsaw.tasks.tcr.counting.kernels.tables import D_CLASSES, Tables

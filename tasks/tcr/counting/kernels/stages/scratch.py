@@ -12,9 +12,9 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.tasks.tcr.counting.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference
+from gangsaw.tasks.tcr.counting.kernels.stages.d_segments import extended_d, find_d
 from gangsaw.tasks.tcr.counting.kernels.stages.ends import CLASS_ROWS, FIRST_LANE
 from gangsaw.tasks.tcr.counting.kernels.stages.match import CHUNK, NU_LANES, PAD, find_palindromic_d
-from gangsaw.tasks.tcr.counting.kernels.stages.places import extended_d, find_d
 from gangsaw.tasks.tcr.counting.kernels.tables import (
     D_CLASSES,
     END_CLASSES,

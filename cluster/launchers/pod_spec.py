@@ -9,8 +9,8 @@ import uuid
 from collections.abc import Mapping
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.cuda import RESOURCES
-from gangsaw.cluster.local import MALLOC
+from gangsaw.cluster.launchers.cuda import RESOURCES
+from gangsaw.cluster.launchers.local import MALLOC
 from gangsaw.cluster.settings import KindSettings
 
 Spec = dict[str, object]

@@ -17,9 +17,9 @@ from tornado.ioloop import PeriodicCallback
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
-from gangsaw.cluster.pod_spec import Spec, cluster_spec
+from gangsaw.cluster.launchers.pod_spec import Spec, cluster_spec
+from gangsaw.cluster.messages import Teller
 from gangsaw.cluster.settings import bounds, imported, settings_of
-from gangsaw.cluster.told import Teller
 
 log = logging.getLogger(__name__)
 

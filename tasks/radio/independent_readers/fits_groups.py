@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
-from gangsaw.tasks.radio.witnesses.chosen import chosen
-from gangsaw.tasks.radio.witnesses.places import RowNumbers
-from gangsaw.tasks.radio.witnesses.uvdata_arrays import (
+from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers
+from gangsaw.tasks.radio.independent_readers.uvdata_arrays import (
     key_arrays,
     open_uvdata_reader,
     read_row_numbers,

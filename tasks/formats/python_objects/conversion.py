@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray
 from gangsaw.tasks.formats.python_objects.blocks import block_array
-from gangsaw.tasks.formats.python_objects.held import HeldArray
 from gangsaw.tasks.formats.python_objects.source import object_source
 from gangsaw.tasks.sources.source import Source, SourceArray
 

@@ -25,8 +25,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.tcr.sharing.partitions import read_partition, write_partitions
 from gangsaw.tasks.tcr.sharing.table import METADATA
-from gangsaw.tasks.tcr.statistics.background import Background
-from gangsaw.tasks.tcr.statistics.predictors import read_predictors
+from gangsaw.tasks.tcr.statistics.nucleotypes.background import Background
+from gangsaw.tasks.tcr.statistics.nucleotypes.predictors import read_predictors
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, RowRun
 from gangsaw.tasks.tcr.store.path_columns import COUNT_VARIABLES, PathColumn, read_columns
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.radio.measurement_sets.template import KEPT, unpack
-from gangsaw.tasks.radio.unlike import differences, plain
+from gangsaw.tasks.radio.template_differences import differences, plain
 from gangsaw.tasks.store.objects.change_stamps import LOCK
 
 

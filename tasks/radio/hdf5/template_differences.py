@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.radio.unlike import differences, plain
+from gangsaw.tasks.radio.template_differences import differences, plain
 
 
 def compare_hdf5_templates(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
