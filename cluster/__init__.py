@@ -1,4 +1,4 @@
-"""Ways to get a Dask client, one file each: `start(config) -> Client`; `connect` selects one."""
+"""Ways to get a Dask client, by `launchers`; `connect` selects one."""
 
 from gangsaw.cluster.config import Certificates
 from gangsaw.cluster.kinds import connect

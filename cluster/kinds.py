@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from gangsaw.cluster.config import ADDRESS, Certificates, ClusterConfig
 from gangsaw.cluster.identity import identity_of
-from gangsaw.cluster.told import Teller, silence
+from gangsaw.cluster.messages import Teller, silence
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -78,7 +78,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     from gangsaw.cluster.dashboard.install import install
 
     name = "running" if config.is_running else config.kind
-    started = import_module(f"gangsaw.cluster.{name}").start(config)
+    started = import_module(f"gangsaw.cluster.launchers.{name}").start(config)
     with silence() if config.silent else nullcontext(), started as client:
         install(client)
         _hide_link(client, config)

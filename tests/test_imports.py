@@ -182,7 +182,7 @@ FORBIDDEN = [
     ("tasks.jobs.figures.report", "gangsaw.tasks.formats.hdf5.export"),
     ("tasks.jobs.figures.report", "gangsaw.tasks.formats.envi.format"),
     ("tasks.formats.contract.opening", "gangsaw.tasks.formats.envi.format"),
-    ("tasks.engine.run.run", "gangsaw.cluster.local"),
+    ("tasks.engine.run.run", "gangsaw.cluster.launchers.local"),
     ("tasks.engine.run.run", "gangsaw.cluster.dashboard.page"),
     ("tasks.hyperspectral.plots", "gangsaw.codecs.visibility.axes"),
     ("tasks.tcr.count", "cupy"),

@@ -47,7 +47,7 @@ USED = {
     "tasks/store/source.py": {"_async_array": "zarr.Array"},
     "tasks/store/objects/zipped.py": {"_sync_open": "zarr.storage.ZipStore"},
     # of others
-    "cluster/slurm.py": {"_call": "dask_jobqueue"},
+    "cluster/launchers/slurm.py": {"_call": "dask_jobqueue"},
     "codecs/core/memory/threads.py": {"_instances": "distributed"},
     "tasks/engine/distributed/handshake.py": {"_run": "distributed"},
     "tasks/formats/hdf5/item_types.py": {"_h5ds": "h5netcdf", "_h5path": "h5netcdf"},

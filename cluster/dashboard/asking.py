@@ -11,8 +11,8 @@ from urllib.request import urlopen
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.dashboard.install import install
 from gangsaw.cluster.dashboard.plugin import NAME
-from gangsaw.cluster.running import start
-from gangsaw.cluster.told import silence
+from gangsaw.cluster.launchers.running import start
+from gangsaw.cluster.messages import silence
 
 Figures = dict[str, object]
 WEB = ("http", "https")

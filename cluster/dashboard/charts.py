@@ -130,14 +130,14 @@ class Map:
             "x": [cell % columns for cell in cells],
             "y": [cell // columns for cell in cells],
             "colour": [_colour(state, cell) for cell in cells] if state is not None else [],
-            "said": _said(state) if state is not None else [],
+            "said": _describe_cells(state) if state is not None else [],
         }
 
 
-def _map_title(room: Sequence[int]) -> str:
-    if not room:
+def _map_title(cell_sizes: Sequence[int]) -> str:
+    if not cell_sizes:
         return "Chunks: this job has no map"
-    most = max(room)
+    most = max(cell_sizes)
     return "Chunks" if most == 1 else f"Chunks, up to {most:,} in a cell"
 
 
@@ -148,7 +148,7 @@ def _colour(state: JobState, cell: int) -> str:
     return LEFT if done <= 0 else DONE if done >= state.room[cell] else BEGUN
 
 
-def _said(state: JobState) -> list[str]:
+def _describe_cells(state: JobState) -> list[str]:
     lines, first = [], 0
     for cell, (n, done) in enumerate(zip(state.room, state.cells, strict=True)):
         name = f"chunk {first:,}" if n == 1 else f"chunks {first:,} to {first + n - 1:,}"

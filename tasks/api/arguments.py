@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.plugins.options import listed
-from gangsaw.tasks.formats.contract.format import SourceOptions, flags, given
-from gangsaw.tasks.formats.contract.independent_reader import Witness
+from gangsaw.tasks.formats.contract.format import SourceOptions, flags, list_changed_options
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.formats.contract.opening import (
     may_be,
+    open_independent_reader,
     open_source,
     open_watched,
-    open_witness,
     paths_of,
     without_pipes,
 )
 from gangsaw.tasks.formats.contract.table import readable
-from gangsaw.tasks.formats.python_objects.taken import kind_of, not_taken, source_of
+from gangsaw.tasks.formats.python_objects.conversion import build_source_error, kind_of, source_of
 from gangsaw.tasks.jobs.verification.attributes import stored_attributes
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.objects.change_stamps import Watch
@@ -47,18 +47,18 @@ Named: TypeAlias = "str | Path | Sequence[str | Path] | Source | Stream | Object
 SHARED = {"variables", "group", "format", "accept_loss"}  # fields of SourceOptions, for all formats
 
 
-def witness_of(
+def open_field_reader(
     against: object,
     options: SourceOptions,
     source: Source | Stream,
-) -> Witness | None:
+) -> IndependentReader | None:
     """Open the paths with the field's own library; return None if the caller opened it."""
     if not is_named(against):
         return None
     if options.variables and isinstance(source, Source):  # names may be last components
         full = [*(array.name for array in source.arrays), *(coord.name for coord in source.coords)]
         options = replace(options, variables=tuple(full))
-    return open_witness(paths_of(cast("str", against)), options)
+    return open_independent_reader(paths_of(cast("str", against)), options)
 
 
 def as_made(options: SourceOptions, against: object, store: str) -> SourceOptions:
@@ -142,7 +142,7 @@ def opened_source(
     if found is not source:
         options = replace(options, variables=(), accept_loss=False)
     source = found
-    if asked := flags_given(options):
+    if asked := list_changed_flags(options):
         raise BadParams(f"{source.name} is open: {listed(asked)} comes too late")
     return source, Watch.of(source)
 
@@ -167,10 +167,12 @@ def is_named(source: object) -> bool:
 def _of_object(source: object, options: SourceOptions, client: Client | None) -> Source:
     found = source_of(source, client, options.variables, accept_loss=options.accept_loss)
     if found is None:
-        raise not_taken(source)
+        raise build_source_error(source)
     return found
 
 
-def flags_given(options: SourceOptions) -> list[str]:
+def list_changed_flags(options: SourceOptions) -> list[str]:
     """Return the flags of all options that differ from their defaults, the format included."""
-    return flags(given(options) | ({"format"} if options.format is not None else set()))
+    return flags(
+        list_changed_options(options) | ({"format"} if options.format is not None else set())
+    )

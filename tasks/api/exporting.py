@@ -94,7 +94,7 @@ class ExportJob:
         """
         started, asked = time.monotonic(), self.work.damage
         if asked.mode == FAIL:
-            with self._all_damage_told():
+            with self._report_all_damage():
                 return self._export(open_source(self.store, self.options), asked, started)
         opened = self._mended(Mending(True, asked.value))
         kind = self._format(opened)
@@ -149,18 +149,18 @@ class ExportJob:
         return open_store(self.store, self.options, gaps.get)
 
     @contextmanager
-    def _all_damage_told(self) -> Iterator[None]:
+    def _report_all_damage(self) -> Iterator[None]:
         """Replace the error of the first damaged chunk with one that lists all damaged blocks."""
         try:
             yield
         except (CorruptChunk, JobFailed) as error:
             if not is_of_damage(error) or dry_run.is_on():
                 raise
-            if (told := self._told()) is None:
+            if (told := self._find_damage()) is None:
                 raise
             raise told from error
 
-    def _told(self) -> DamagedStore | None:
+    def _find_damage(self) -> DamagedStore | None:
         """Return an error that lists all damaged blocks; None if none is found."""
         try:
             opened = self._mended(Mending(True))

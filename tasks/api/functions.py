@@ -18,12 +18,12 @@ from gangsaw.tasks.api.arguments import (
     as_stored,
     check_client,
     check_stream,
-    flags_given,
+    list_changed_flags,
+    open_field_reader,
     opened_source,
     readable_source,
     source_options,
     split_options,
-    witness_of,
 )
 from gangsaw.tasks.api.exporting import ExportJob, ExportResult
 from gangsaw.tasks.api.workers import page_of as page_of
@@ -36,7 +36,7 @@ from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.engine.run.run import Options
 from gangsaw.tasks.engine.scheduling.worker_pools import checked_device
 from gangsaw.tasks.formats.contract.format import ExportOptions, SourceOptions, Work
-from gangsaw.tasks.formats.contract.independent_reader import Witness
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.formats.contract.opening import paths_of
 from gangsaw.tasks.formats.exporting.export import check_store_target
 from gangsaw.tasks.jobs import compress as jobs
@@ -267,7 +267,7 @@ def decompress(
     Raises
     ------
     BadParams : the format cannot represent the samples or items, or a file is in the way
-    JobFailed : the job stopped; the subclass DamagedStore, also a CorruptChunk, lists all blocks
+    JobFailed : the job stopped; the subclass `DamagedStore`, also a CorruptChunk, lists all blocks
     """
     damage = damage_asked(damaged, damaged_value)
     wanted = options or ExportOptions()
@@ -318,7 +318,7 @@ def verify(
         raise BadParams(f"{store}: no such store{why_no_store(store)}")
     against = opened_with(against, storage_options)
     wanted = source_options(options, options)
-    if against is None and (asked := flags_given(wanted)):
+    if against is None and (asked := list_changed_flags(wanted)):
         raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
     wanted = as_made(wanted, against, str(store))
     whole = replace(wanted, accept_loss=True)  # missing variables are reported, not raised
@@ -331,14 +331,14 @@ def verify(
         )
         if opened is None:
             return run()
-        return _compared(run, store, opened, witness_of(ready, wanted, opened[0]), wanted)
+        return _compared(run, store, opened, open_field_reader(ready, wanted, opened[0]), wanted)
 
 
 def _compared(
     run: partial[Report],
     store: str,
     opened: tuple[Source | Stream, Watch],
-    witness: Witness | None,
+    reader: IndependentReader | None,
     wanted: SourceOptions,
 ) -> Report:
     """Check a store, and compare it with an open source."""
@@ -349,9 +349,9 @@ def _compared(
         staged(other, lambda name: Path(folder, name)) as ready,
     ):
         if isinstance(ready, Stream):
-            return compared(run(), store, ready, witness)
+            return compared(run(), store, ready, reader)
         is_part = bool(wanted.variables or wanted.group) or isinstance(other, Stream)  # has indexes
-        return run(against=ready, is_part=is_part, witness=witness, accept_loss=wanted.accept_loss)
+        return run(against=ready, is_part=is_part, witness=reader, accept_loss=wanted.accept_loss)
 
 
 def options_for(device: str, client: Client | None) -> Options:

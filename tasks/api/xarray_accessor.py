@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.api.arguments import split_options
+from gangsaw.tasks.formats.python_objects.conversion import kind_of
 from gangsaw.tasks.formats.python_objects.encodings import (
     encoding_of,
     fitting,
-    is_stored_alike,
+    has_same_form,
     of_samples,
     variables_by_path,
 )
-from gangsaw.tasks.formats.python_objects.taken import kind_of
 from gangsaw.tasks.formats.python_objects.xarray_objects import (
     dataset_of,
     from_xarray,
@@ -91,7 +91,7 @@ def _is_tree(data: Given) -> bool:
 def _layouts(data: Given, recipe: Recipe) -> dict[str, ArrayLayout]:
     """Return chunks and codecs of the arrays that xarray stores as `compress` does."""
     source = from_xarray(data)
-    alike = replace(source, arrays=tuple(filter(is_stored_alike, source.arrays)))
+    alike = replace(source, arrays=tuple(filter(has_same_form, source.arrays)))
     codecs = recipe.codecs(alike)
     wanted = choose_layouts(alike.arrays, codecs, recipe.chunks)
     settled = {a.name: fitting(a, wanted[a.name].chunks) for a in alike.arrays}

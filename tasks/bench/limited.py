@@ -50,7 +50,7 @@ class LimitedRun:
             for section, tasks in plan.items():
                 self._measure_some(section, tasks)
         with self._keeping:
-            self._tell_late()
+            self._mark_unfinished()
 
     def _measure_some(self, section: str, tasks: Sequence[Measurement]) -> None:
         begun = False
@@ -89,7 +89,7 @@ class LimitedRun:
         self.left.pop((section, row.what), None)
         self.file.add(section, row, seconds)
 
-    def _tell_late(self) -> None:
+    def _mark_unfinished(self) -> None:
         for (section, _), row in list(self.left.items()):
             self._keep(section, replace(row, why=LATE))
 
@@ -113,6 +113,6 @@ class LimitedRun:
 
     def _end(self) -> None:
         with self._keeping:
-            self._tell_late()
+            self._mark_unfinished()
             faulthandler.dump_traceback(file=sys.__stderr__ or 2)
             os._exit(1 if self.failed else 0)

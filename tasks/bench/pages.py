@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from gangsaw.tasks.bench.table import VECTORS, Beside, Row, dump, environment, markdown, say
+from gangsaw.tasks.bench.table import VECTORS, OtherMachine, Row, dump, environment, markdown, say
 
 Sections = dict[str, list[Row]]  # rows by title of the section
 Machine = Mapping[str, str]
@@ -54,7 +54,7 @@ class Page:
             for title, at in earlier.elsewhere.items()
             if title in sections and title not in measured
         }
-        beside = {t: own for t in sections if (own := earlier.beside_of(t, t in measured))}
+        beside = {t: own for t in sections if (own := earlier.find_other_machine(t, t in measured))}
         plots = self._plotted(folder, sections)
         file.write_text(f"{self.introduction}\n{tables(sections, others, beside)}{plots}")
         data.write_text(dump(sections, others, beside))
@@ -82,14 +82,14 @@ class _Earlier:
 
     sections: Sections
     elsewhere: Mapping[str, Machine]
-    beside: Mapping[str, Beside]
+    beside: Mapping[str, OtherMachine]
 
-    def beside_of(self, title: str, is_measured: bool) -> Beside | None:
+    def find_other_machine(self, title: str, is_measured: bool) -> OtherMachine | None:
         """Return the column of a section from a machine with other vectors than this one."""
         at, rows = self.elsewhere.get(title, {}), self.sections.get(title, [])
         here, there = environment().get(VECTORS), at.get(VECTORS)
         if is_measured and rows and there and here != there:
-            return Beside(at, tuple(rows))
+            return OtherMachine(at, tuple(rows))
         return self.beside.get(title)
 
 
@@ -100,7 +100,7 @@ def _of_earlier_runs(data: Path) -> _Earlier:
     known = document.get("elsewhere", {})
     places = {title: known.get(title, document["machine"]) for title in sections}
     beside = {
-        title: Beside(own["machine"], tuple(Row(**row) for row in own["rows"]))
+        title: OtherMachine(own["machine"], tuple(Row(**row) for row in own["rows"]))
         for title, own in document.get("beside", {}).items()
     }
     here = environment()
@@ -111,7 +111,7 @@ def _of_earlier_runs(data: Path) -> _Earlier:
 def tables(
     sections: Mapping[str, Sequence[Row]],
     elsewhere: Mapping[str, Machine],
-    beside: Mapping[str, Beside] | None = None,
+    other_machine: Mapping[str, OtherMachine] | None = None,
 ) -> str:
     """Return the description of the machine, and a table for each section.
 
@@ -120,7 +120,7 @@ def tables(
     here = environment()
     texts = [_listed(here)]
     for title, rows in sections.items():
-        there, other = elsewhere.get(title, {}), (beside or {}).get(title)
+        there, other = elsewhere.get(title, {}), (other_machine or {}).get(title)
         differs = _different(there, here)
         about = f"Measured with {_listed(differs)}" if differs else ""
         if other:

@@ -62,7 +62,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Beside:
+class OtherMachine:
     """Rows of a section from a machine with other vectors.
 
     Attributes
@@ -132,20 +132,22 @@ def _span(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
     return clock() - start
 
 
-def markdown(title: str, rows: Iterable[Row], about: str = "", beside: Beside | None = None) -> str:
+def markdown(
+    title: str, rows: Iterable[Row], about: str = "", other_machine: OtherMachine | None = None
+) -> str:
     """Return a Markdown table, with a verdict for each row that has a target."""
     lines = [
         f"## {title}",
         "",
         *([about] if about else []),
         "| what | measured | asked | met | remark |"
-        + (f" {beside.machine[VECTORS]} | met |" if beside else ""),
-        "|---|---:|---|---|---|" + ("---:|---|" if beside else ""),
+        + (f" {other_machine.machine[VECTORS]} | met |" if other_machine else ""),
+        "|---|---:|---|---|---|" + ("---:|---|" if other_machine else ""),
     ]
     seen = Counter[str]()
     for r in rows:
         line = f"| {r.what} | {r.measured} | {r.target} | {r.verdict} | {r.note} |"
-        lines.append(line + (beside.cells(r.what, seen[r.what]) if beside else ""))
+        lines.append(line + (other_machine.cells(r.what, seen[r.what]) if other_machine else ""))
         seen[r.what] += 1
     return "\n".join(lines) + "\n"
 
@@ -153,15 +155,15 @@ def markdown(title: str, rows: Iterable[Row], about: str = "", beside: Beside | 
 def document(
     sections: dict[str, list[Row]],
     elsewhere: Mapping[str, Mapping[str, str]],
-    beside: Mapping[str, Beside],
+    other_machine: Mapping[str, OtherMachine],
 ) -> dict[str, object]:
     """Return machine, sections and the machines of other sections as JSON values."""
     tables = {title: [asdict(row) for row in rows] for title, rows in sections.items()}
-    columns = {title: asdict(own) for title, own in beside.items()}
+    columns = {title: asdict(own) for title, own in other_machine.items()}
     return {
         "machine": environment(),
         **({"elsewhere": elsewhere} if elsewhere else {}),
-        **({"beside": columns} if beside else {}),
+        **({"beside": columns} if other_machine else {}),
         "sections": tables,
     }
 
@@ -207,7 +209,7 @@ def say(message: str) -> None:
 def dump(
     sections: dict[str, list[Row]],
     elsewhere: Mapping[str, Mapping[str, str]] | None = None,
-    beside: Mapping[str, Beside] | None = None,
+    other_machine: Mapping[str, OtherMachine] | None = None,
 ) -> str:
     """Return the JSON text of `document`."""
-    return json.dumps(document(sections, elsewhere or {}, beside or {}), indent=1) + "\n"
+    return json.dumps(document(sections, elsewhere or {}, other_machine or {}), indent=1) + "\n"

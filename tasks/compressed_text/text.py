@@ -138,10 +138,10 @@ def _blocks(path: str, notes: list[str]) -> Iterator[Text]:
         with opened(buffered, path) as file:
             yield from _read_blocks(file, path)
             if is_gzip:  # xz has padding of its own
-                notes.extend(_zeros_told(file, path))
+                notes.extend(_report_zeros(file, path))
 
 
-def _zeros_told(file: IO[bytes], path: str) -> Iterator[str]:
+def _report_zeros(file: IO[bytes], path: str) -> Iterator[str]:
     """Yield a message if zeros follow the compressed data."""
     if zeros := getattr(getattr(file, "raw", None), "zeros", 0):
         yield f"{path}: {zeros:,} zeros follow its compressed data; they were left out"
@@ -158,7 +158,7 @@ def _bgzf_blocks(file: IO[bytes], path: str, notes: list[str]) -> Iterator[Text]
         if isinstance(block, bytes):
             with gzip_text(io.BufferedReader(_Behind(block, file))) as rest:
                 yield from _read_blocks(rest, path)
-                notes.extend(_zeros_told(rest, path))
+                notes.extend(_report_zeros(rest, path))
         elif block.size:
             yield block
 

@@ -123,7 +123,7 @@ class Workers:
         if self.place == "local" and not self.oversubscribe:
             check_workers(self.workers or 0)
 
-    def told(self) -> dict[str, object]:
+    def describe(self) -> dict[str, object]:
         """Describe the place of execution for --dry-run."""
         self.check()
         if self.is_here:

@@ -64,10 +64,10 @@ def _content(store: str, known: dict[str, Extractor[DataclassInstance]]) -> str:
     return found[0]
 
 
-def _refuse(store: str, holds: str, given: DataclassInstance) -> None:
+def _refuse(store: str, holds: str, values: DataclassInstance) -> None:
     """Raise BadParams if options of another domain are given."""
-    usual = type(given)()
-    names = [f.name for f in fields(given) if getattr(given, f.name) != getattr(usual, f.name)]
+    usual = type(values)()
+    names = [f.name for f in fields(values) if getattr(values, f.name) != getattr(usual, f.name)]
     if names:
         flags = listed([flag(name.rstrip("_")) for name in names])
         raise BadParams(f"{store} holds {holds}, of which extract takes no {flags}")

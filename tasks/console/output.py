@@ -314,7 +314,7 @@ def show_plan(
         write_json({"dry_run": True}) if as_json else write_table("nothing is left to do", [])
         return
     named = tuple(targets) or plan.targets
-    where = {} if cluster is None else cluster.told()
+    where = {} if cluster is None else cluster.describe()
     if as_json:
         totals = {"n_chunks": plan.n_chunks, "task_bytes": plan.task_bytes}
         write_json({"dry_run": True, **asdict(plan), "targets": named, **totals, "cluster": where})

@@ -60,7 +60,7 @@ def _with_options(
     added = {
         name: _parameter(several, panel)
         for name, several in _by_name(found).items()
-        if not _is_taken(several, own.parameters)
+        if not _is_duplicate(several, own.parameters)
     }
     shown = list(own.parameters.values())
     at = list(own.parameters).index(into)
@@ -86,7 +86,7 @@ def _by_name(found: Iterable[Owned]) -> dict[str, list[Owned]]:
     return named
 
 
-def _is_taken(several: list[Owned], own: Mapping[str, inspect.Parameter]) -> bool:
+def _is_duplicate(several: list[Owned], own: Mapping[str, inspect.Parameter]) -> bool:
     """Return True, with a warning, if the command has such an option already."""
     option = several[0].option
     if option.name not in own and not any(option.flag in _flags(p) for p in own.values()):

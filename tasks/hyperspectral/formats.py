@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING, cast
 from gangsaw.tasks.formats.contract.format import Format, Look, Paths, SourceOptions, Sure
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
     from gangsaw.tasks.sources.source import Source
 
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 
-def _witness_of(general: str) -> Callable[[Paths, SourceOptions], Witness | None]:
+def _delegate_to(general: str) -> Callable[[Paths, SourceOptions], IndependentReader | None]:
     """Return a function that reads a product's files with the general format's reader."""
 
-    def witness(paths: Paths, options: SourceOptions) -> Witness | None:
+    def open_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
         from gangsaw.tasks.formats.contract.table import named, readable
 
         asked = named(general, readable()).witness
         return None if asked is None else asked(paths, options)
 
-    return witness
+    return open_reader
 
 
 def _product(name: str, title: str, about: str) -> Format:
@@ -56,7 +56,7 @@ def _product(name: str, title: str, about: str) -> Format:
         about=about,
         sure=sure,
         open=opened,
-        witness=_witness_of("netcdf"),
+        witness=_delegate_to("netcdf"),
         takes=takes,
     )
 
@@ -92,7 +92,7 @@ ENMAP = Format(
     about="GeoTIFF with METADATA.XML beside; wavelengths as coordinates",
     sure=_sure_enmap,
     open=_open_enmap,
-    witness=_witness_of("geotiff"),
+    witness=_delegate_to("geotiff"),
     takes=frozenset({"variables"}),
     needs=("rioxarray",),
     extra="gangsaw[io]",

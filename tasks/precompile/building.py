@@ -82,14 +82,14 @@ def build(
 def warm(
     codec: str = "",
     processes: int = 0,
-    told: Told = lambda _: None,
+    report: Told = lambda _: None,
     first_runs: bool = False,
 ) -> None:
     """Compile the kernels that no pack has into the user's cache; arguments as in `build`."""
     with tempfile.TemporaryDirectory() as name:
         setting, count = KernelSetting(Path(name), {}), processes or os.cpu_count() or 1
         tasks = in_parts(setting, count, LISTED) if first_runs else tasks_of(setting, codec)
-        run_all(tasks, told, count)
+        run_all(tasks, report, count)
 
 
 def in_parts(

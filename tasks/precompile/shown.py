@@ -33,7 +33,7 @@ _drawers: list[Drawer] = []  # the last one draws
 
 
 @contextmanager
-def kernels_told() -> Iterator[None]:
+def show_kernels() -> Iterator[None]:
     """Show the kernels that this process and its children compile, after 2 s of compilation."""
     if FOLDER in os.environ:  # the parent process shows it, or display is disabled
         yield

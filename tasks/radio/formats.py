@@ -24,7 +24,7 @@ from gangsaw.tasks.formats.contract.format import (
 )
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
     from gangsaw.tasks.sources.source import Source
 
 FITS = b"SIMP"
@@ -65,61 +65,61 @@ def _sure_hdf5(kind: str) -> Callable[[Look], Sure]:
 
 def _open_ms(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.radio.measurement_sets.measurement_set import open_measurement_set
-    from gangsaw.tasks.radio.radio import Taken
+    from gangsaw.tasks.radio.radio import VariableSelection
 
-    taken = Taken(options.variables, options.accept_loss)
+    taken = VariableSelection(options.variables, options.accept_loss)
     return open_measurement_set(paths[0], options.group, taken)
 
 
 def _open_hdf5(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.radio.hdf5.hdf5 import open_radio_hdf5
-    from gangsaw.tasks.radio.radio import Taken
+    from gangsaw.tasks.radio.radio import VariableSelection
 
-    return open_radio_hdf5(paths[0], Taken(options.variables, options.accept_loss))
+    return open_radio_hdf5(paths[0], VariableSelection(options.variables, options.accept_loss))
 
 
 def _open_uvfits(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.radio.radio import Taken
+    from gangsaw.tasks.radio.radio import VariableSelection
     from gangsaw.tasks.radio.uvdata.uvdata import open_uvfits
 
-    return open_uvfits(paths[0], Taken(options.variables, options.accept_loss))
+    return open_uvfits(paths[0], VariableSelection(options.variables, options.accept_loss))
 
 
 def _open_miriad(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.radio.radio import Taken
+    from gangsaw.tasks.radio.radio import VariableSelection
     from gangsaw.tasks.radio.uvdata.uvdata import open_miriad
 
-    return open_miriad(paths[0], Taken(options.variables, options.accept_loss))
+    return open_miriad(paths[0], VariableSelection(options.variables, options.accept_loss))
 
 
-def _ms_witness(paths: Paths, options: SourceOptions) -> Witness:
-    from gangsaw.tasks.radio.witnesses.casacore_tables import ms_witness
+def _open_ms_reader(paths: Paths, options: SourceOptions) -> IndependentReader:
+    from gangsaw.tasks.radio.independent_readers.casacore_tables import open_ms_reader
 
-    return ms_witness(paths[0], options.group, options.variables)
-
-
-def _uvh5_witness(paths: Paths, options: SourceOptions) -> Witness:
-    from gangsaw.tasks.radio.witnesses.h5py_files import uvh5_witness
-
-    return uvh5_witness(paths[0], options.variables)
+    return open_ms_reader(paths[0], options.group, options.variables)
 
 
-def _kat_witness(paths: Paths, options: SourceOptions) -> Witness:
-    from gangsaw.tasks.radio.witnesses.h5py_files import kat_witness
+def _open_uvh5_reader(paths: Paths, options: SourceOptions) -> IndependentReader:
+    from gangsaw.tasks.radio.independent_readers.h5py_files import open_uvh5_reader
 
-    return kat_witness(paths[0], options.variables)
-
-
-def _uvfits_witness(paths: Paths, options: SourceOptions) -> Witness | None:
-    from gangsaw.tasks.radio.witnesses.fits_groups import uvfits_witness
-
-    return uvfits_witness(paths[0], options.variables)
+    return open_uvh5_reader(paths[0], options.variables)
 
 
-def _miriad_witness(paths: Paths, options: SourceOptions) -> Witness | None:
-    from gangsaw.tasks.radio.witnesses.uvdata_arrays import uvdata_witness
+def _open_kat_reader(paths: Paths, options: SourceOptions) -> IndependentReader:
+    from gangsaw.tasks.radio.independent_readers.h5py_files import open_kat_reader
 
-    return uvdata_witness(paths[0], "miriad", options.variables)
+    return open_kat_reader(paths[0], options.variables)
+
+
+def _open_uvfits_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
+    from gangsaw.tasks.radio.independent_readers.fits_groups import open_uvfits_reader
+
+    return open_uvfits_reader(paths[0], options.variables)
+
+
+def _open_miriad_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
+    from gangsaw.tasks.radio.independent_readers.uvdata_arrays import open_uvdata_reader
+
+    return open_uvdata_reader(paths[0], "miriad", options.variables)
 
 
 def _fit(kind: str) -> Callable[[Source], Fit]:
@@ -156,7 +156,7 @@ MS = Format(
     about="every column; each data description is a group, `--group` takes one",
     sure=_sure_ms,
     open=_open_ms,
-    witness=_ms_witness,
+    witness=_open_ms_reader,
     takes=VARIABLES | {"group"},
     export=_export("ms"),
     damaged=("fill",),
@@ -173,7 +173,7 @@ UVH5 = Format(
     about="visibilities of pyuvdata",
     sure=_sure_hdf5("uvh5"),
     open=_open_hdf5,
-    witness=_uvh5_witness,
+    witness=_open_uvh5_reader,
     takes=VARIABLES,
     export=_export("uvh5"),
     damaged=("fill",),
@@ -188,7 +188,7 @@ KAT = Format(
     about="KAT-7 and MeerKAT, versions 2 and 3",
     sure=_sure_hdf5("hdf5"),
     open=_open_hdf5,
-    witness=_kat_witness,
+    witness=_open_kat_reader,
     takes=VARIABLES,
     export=_export("hdf5"),
     damaged=("fill",),
@@ -201,7 +201,7 @@ UVFITS = Format(
     about="random groups of FITS",
     sure=_sure_uvfits,
     open=_open_uvfits,
-    witness=_uvfits_witness,
+    witness=_open_uvfits_reader,
     takes=VARIABLES,
     export=_export("uvfits"),
     damaged=("fill",),
@@ -216,7 +216,7 @@ MIRIAD = Format(
     about="a folder, held in memory",
     sure=_sure_miriad,
     open=_open_miriad,
-    witness=_miriad_witness,
+    witness=_open_miriad_reader,
     takes=VARIABLES,
     needs=("pyuvdata",),
     extra=EXTRA,

@@ -264,7 +264,7 @@ def first_line(error: Exception) -> str:
 
 
 @dataclass(frozen=True)
-class Taken:
+class VariableSelection:
     """Selection of a file's variables by the user.
 
     Attributes
@@ -284,7 +284,7 @@ class Taken:
             raise BadParams(f"{path}: {error}") from None
 
 
-ALL = Taken()
+ALL = VariableSelection()
 
 
 def beyond(sizes: Mapping[str, int], most: int) -> Iterator[tuple[str, int]]:

@@ -132,7 +132,7 @@ class _Sky:
         """Return the delays of the waves in metres, at one integration: (antenna, source)."""
         cosine, sine = 1.0, 0.0
         for _ in range(step):
-            cosine, sine = _turned(cosine, sine)
+            cosine, sine = _rotate(cosine, sine)
         u = self._east * cosine - self._north * sine
         v = self._east * sine + self._north * cosine
         late: Floats = u[:, None] * self._l + v[:, None] * self._m
@@ -150,7 +150,7 @@ class _Sky:
         return np.rint(sums.view(np.float64) / UNIT**2).astype(np.int64).reshape(*sums.shape, 2)
 
 
-def _turned(cosine: float, sine: float) -> tuple[float, float]:
+def _rotate(cosine: float, sine: float) -> tuple[float, float]:
     c, s = ROTATION
     return cosine * c - sine * s, sine * c + cosine * s
 

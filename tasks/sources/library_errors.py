@@ -32,7 +32,7 @@ def reading(where: str, variable: str = "") -> Iterator[None]:
     except Exception as error:
         if _is_of_machine(error, where):
             raise
-        raise CorruptChunk(f"{what} cannot be read: {_told(error)}") from error
+        raise CorruptChunk(f"{what} cannot be read: {_describe(error)}") from error
 
 
 def _is_of_machine(error: Exception, where: str) -> bool:
@@ -55,7 +55,7 @@ def pieces_read(where: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
         yield piece
 
 
-def _told(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     """Return the first lines of an error and of its root cause: GDAL's own is "Read failed"."""
     cause = error
     while cause.__cause__ is not None:

@@ -24,7 +24,7 @@ CLOSE_SECONDS = 5.0  # time limit for the reply of a worker
 _running = 0  # public calls in progress: the last one closes the files of all
 
 
-def kept_open(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def cache_open_files(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Cache up to `most` open files that a function returns, until the public call returns.
 
     The function is called by position, with an argument that changes with the file. A file closes

@@ -314,7 +314,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Room:
+class StageResources:
     """Resources of a stage that is a job of its own.
 
     Attributes
@@ -344,4 +344,4 @@ class JobStage:
     """
 
     name: str
-    run: Callable[[Source | Stream, Room], Source | Stream]
+    run: Callable[[Source | Stream, StageResources], Source | Stream]

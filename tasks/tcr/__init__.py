@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.statistics.associate import associate
     from gangsaw.tasks.tcr.store.job import CountChoice, PhaseProgress, count_repertoires
     from gangsaw.tasks.tcr.store.setup import Setup
-    from gangsaw.tasks.tcr.store.tables.beside_airr import export_airr
+    from gangsaw.tasks.tcr.store.tables.airr_export import export_airr
     from gangsaw.tasks.tcr.store.tables.export import export
 
 _HOMES = {
@@ -42,7 +42,7 @@ _HOMES = {
     "count_paths": "gangsaw.tasks.tcr.counting.paths.count",
     "count_repertoires": "gangsaw.tasks.tcr.store.job",
     "export": "gangsaw.tasks.tcr.store.tables.export",
-    "export_airr": "gangsaw.tasks.tcr.store.tables.beside_airr",
+    "export_airr": "gangsaw.tasks.tcr.store.tables.airr_export",
     "open_genes": "gangsaw.tasks.tcr.germline.genes.genes",
     "open_germline": "gangsaw.tasks.tcr.germline",
     "open_inputs": "gangsaw.tasks.tcr.repertoire.inputs",

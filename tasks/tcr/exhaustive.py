@@ -91,7 +91,7 @@ def exhaustive(
         steps += [_n_strings(most_n, rules), _d_gene(gene, rules)]
     steps += [_n_strings(most_n, rules), _v_end(ends[0], rules)]
     _refuse_large(reference, len(ends[0]), len(ends[1]), [len(gene) for gene in middle], rules)
-    return _tallied(_constructed(reference, steps), rules)
+    return _tabulate(_constructed(reference, steps), rules)
 
 
 class Molecule(NamedTuple):
@@ -126,7 +126,7 @@ def _fits(symbols: bytes, reference: bytes) -> bool:
     return offset >= 0 and all(map(int.__and__, symbols, reference[offset:]))
 
 
-def _tallied(molecules: Iterable[Molecule], rules: Model) -> Constructed:
+def _tabulate(molecules: Iterable[Molecule], rules: Model) -> Constructed:
     """Tabulate paths by the limits that they need; each counts in all cells that permit it."""
     found = Counter((molecule.n, molecule.p, molecule.empty) for molecule in molecules)
     empty = Counter({needs: count for needs, count in found.items() if needs[2]})

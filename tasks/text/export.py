@@ -52,7 +52,7 @@ def export_text(source: Source, paths: Paths, work: Work) -> None:
     array = only_bytes(source)
     (n,), (step,) = array.shape, array.chunks or (STEP,)
     check_targets(paths, overwrite=work.overwrite)
-    kept = _kept_lines(array, work.damage) if work.damage.skips else [(0, n)]
+    kept = _find_undamaged_lines(array, work.damage) if work.damage.skips else [(0, n)]
     with open_targets(paths, work) as (file,):
         for begin, end in kept:
             for first in range(begin // step * step, end, step):
@@ -60,7 +60,7 @@ def export_text(source: Source, paths: Paths, work: Work) -> None:
                 file.write(array.read((span,)).data)
 
 
-def _kept_lines(array: SourceArray, damage: Damage) -> list[tuple[int, int]]:
+def _find_undamaged_lines(array: SourceArray, damage: Damage) -> list[tuple[int, int]]:
     """Return the ranges of bytes without damaged lines, and note those that are left out."""
     (n,) = array.shape
     gaps = sorted(one.ranges[0] for one in damage.blocks if one.array == array.name)

@@ -17,7 +17,7 @@ from two_cores import two_cores
 
 import gangsaw
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, say, seconds_in_turn

@@ -16,7 +16,7 @@ import numpy as np
 from distributed import Client
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 from gangsaw.tasks.bench.table import Row
 from gangsaw.tasks.engine.run.run import run
 from gangsaw.tasks.store.objects.prefix import open_place

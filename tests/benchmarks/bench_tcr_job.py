@@ -16,7 +16,7 @@ import psutil
 from distributed import Client
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 from gangsaw.tasks.bench.table import Row, say
 from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.germline import Germline, open_germline

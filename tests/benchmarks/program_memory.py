@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from gangsaw.cluster.local import KEEP_MEMORY
+from gangsaw.cluster.launchers.local import KEEP_MEMORY
 
 
 def keep_memory() -> None:

@@ -17,7 +17,7 @@ SCRIPT = """
 import os, signal, threading
 from distributed import LocalCluster
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 
 def begin(self):  # the instant at which Dask has workers, none of them started
     LocalCluster._correct_state = kept  # closing comes here too
@@ -36,7 +36,7 @@ if __name__ == "__main__":
 
 BUSY = """
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 
 async def store():
     pass
@@ -53,7 +53,7 @@ if __name__ == "__main__":
 DEAF = """
 import signal
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 
 def blocked():
     return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])

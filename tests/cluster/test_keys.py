@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gangsaw.cluster import security, ssh
+from gangsaw.cluster import security
+from gangsaw.cluster.launchers import ssh
 from gangsaw.cluster.security import key_folder
 
 HOLD = """

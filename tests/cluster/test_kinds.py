@@ -17,9 +17,10 @@ from helpers.command_line import CommandLine
 from helpers.envi_files import cube, write_envi
 
 import gangsaw
-from gangsaw.cluster import cuda, kinds, local, settings, slurm, ssh
+from gangsaw.cluster import kinds, settings
 from gangsaw.cluster.config import Certificates, ClusterConfig
 from gangsaw.cluster.kinds import KINDS, configured
+from gangsaw.cluster.launchers import cuda, local, slurm, ssh
 from gangsaw.cluster.settings import imported, setting, settings_of
 
 SITE = {
@@ -34,7 +35,7 @@ SITE = {
 
 def test_each_kind_has_its_file() -> None:
     for kind in KINDS:
-        assert callable(import_module(f"gangsaw.cluster.{kind}").start)
+        assert callable(import_module(f"gangsaw.cluster.launchers.{kind}").start)
 
 
 def test_kinds_and_addresses_are_told_apart() -> None:

@@ -42,7 +42,7 @@ def site() -> Iterator[Slurm]:
             "gangsaw.slurm.prologue": [f"export PYTHONPATH={TESTS}"],
         }
         with pytest.MonkeyPatch.context() as patch, dask.config.set(settings):
-            patch.setattr("gangsaw.cluster.slurm.QUEUE_SECONDS", 2.0)
+            patch.setattr("gangsaw.cluster.launchers.slurm.QUEUE_SECONDS", 2.0)
             patch.setattr("gangsaw.cluster.kinds.SAY_SECONDS", 1.0)
             patch.setenv("SLURM_CONF", cluster.environment["SLURM_CONF"])
             yield cluster

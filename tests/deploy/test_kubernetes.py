@@ -13,8 +13,8 @@ import dask
 import pytest
 from distributed.core import Status
 
-from gangsaw.cluster import kubernetes, pod_spec
 from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.launchers import kubernetes, pod_spec
 from gangsaw.cluster.settings import settings_of
 
 if find_spec("dask_kubernetes") is None or find_spec("kubernetes_validate") is None:
@@ -225,6 +225,6 @@ def test_what_was_asked_for_is_deleted_after_an_interrupt(monkeypatch: pytest.Mo
     kind = SimpleNamespace(create=lambda: done.append("create"), delete=lambda: done.append("gone"))
     objects = SimpleNamespace(new_class=lambda *_, **__: lambda *_, **__: kind)
     monkeypatch.setattr(kubernetes, "importlib", SimpleNamespace(import_module=lambda _: objects))
-    with pytest.raises(KeyboardInterrupt), kubernetes._asked_for(made(ClusterConfig()), None):
+    with pytest.raises(KeyboardInterrupt), kubernetes._create_cluster(made(ClusterConfig()), None):
         raise KeyboardInterrupt
     assert done == ["create", "gone"]

@@ -37,7 +37,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slurm]:
             "gangsaw.slurm.lost-seconds": 1,
             "gangsaw.slurm.prologue": [f"export PYTHONPATH={TESTS}"],
         }
-        monkeypatch.setattr("gangsaw.cluster.slurm.QUEUE_SECONDS", 1.0)
+        monkeypatch.setattr("gangsaw.cluster.launchers.slurm.QUEUE_SECONDS", 1.0)
         monkeypatch.setattr("gangsaw.cluster.kinds.SAY_SECONDS", 0.5)
         monkeypatch.setenv("SLURM_CONF", cluster.environment["SLURM_CONF"])
         with dask.config.set(settings):

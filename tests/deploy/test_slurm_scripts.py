@@ -17,8 +17,8 @@ from helpers.slurm import Slurm, missing, slurm
 
 import gangsaw
 from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.launchers.slurm import job_options
 from gangsaw.cluster.settings import imported, settings_of
-from gangsaw.cluster.slurm import job_options
 
 if find_spec("dask_jobqueue") is None:  # to import it would take Ctrl-C from all other tests
     pytest.skip("dask-jobqueue is not installed", allow_module_level=True)

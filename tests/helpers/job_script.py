@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from zarr.codecs import ZstdCodec
 
-from gangsaw.cluster import local
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers import local
+from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.tasks.formats.raw.source import open_raw
 from gangsaw.tasks.jobs.compress import compress

@@ -2,8 +2,8 @@
 
 The system zeroes fresh memory page by page on first access. Allocators return arrays as long as
 chunks to the system each time. Workers of a cluster are configured to keep arrays of up to 32 MiB
-(`cluster/local.py`). But the frame of a chunk of 32 MiB is longer, and a program that uses a codec
-without a cluster has no such setting.
+(`cluster/launchers/local.py`). But the frame of a chunk of 32 MiB is longer, and a program that
+uses a codec without a cluster has no such setting.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.codecs.core.plugins.options import listed
 from gangsaw.tasks.console.output import Interrupted
 from gangsaw.tasks.precompile.ahead import compiled_ahead
-from gangsaw.tasks.precompile.shown import kernels_told
+from gangsaw.tasks.precompile.shown import show_kernels
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 TRACEBACK = "--traceback"  # removed before the commands are parsed, so it may be at any position
@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not show:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors take one line
     try:
-        with _terminated_as_interrupted(), extras_named(), kernels_told(), compiled_ahead(args[0]):
+        with _terminated_as_interrupted(), extras_named(), show_kernels(), compiled_ahead(args[0]):
             command = typer.main.get_command(app)
             code = command.main(args, prog_name="gangsaw", standalone_mode=False)
         if code == INTERRUPTED:  # newer versions of typer convert KeyboardInterrupt to this code

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from gangsaw.tasks.engine.report.progress import OnProgress
-    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
     from gangsaw.tasks.sources.source import Source, Stream
 
 Paths = tuple[str, ...]
@@ -232,7 +232,7 @@ class Format:
     open: Callable[[Paths, SourceOptions], Source | Stream] | None = None
     takes: frozenset[str] = frozenset()
     options: tuple[Option, ...] = ()
-    witness: Callable[[Paths, SourceOptions], Witness | None] | None = None
+    witness: Callable[[Paths, SourceOptions], IndependentReader | None] | None = None
     export: Callable[[Source, Paths, ExportOptions, Work], None] | None = None
     export_options: tuple[Option, ...] = ()
     suffixes: tuple[str, ...] = ()
@@ -264,7 +264,7 @@ class Format:
 
         Raises BadParams for an option that `open` does not take, and for an invalid value.
         """
-        self._refuse_others(what, given(options), self.opens_with)
+        self._refuse_others(what, list_changed_options(options), self.opens_with)
         return replace(options, own=_values(self.options, options.own))
 
     def for_export(self, what: str, options: ExportOptions) -> ExportOptions:
@@ -272,7 +272,7 @@ class Format:
 
         Raises BadParams for an option that `export` does not take, and for an invalid value.
         """
-        self._refuse_others(what, given(options), self.exports_with)
+        self._refuse_others(what, list_changed_options(options), self.exports_with)
         return replace(options, own=_values(self.export_options, options.own))
 
     def _refuse_others(self, what: str, asked: frozenset[str], taken: frozenset[str]) -> None:
@@ -305,7 +305,7 @@ class Format:
             )
 
 
-def given(options: SourceOptions | ExportOptions) -> frozenset[str]:
+def list_changed_options(options: SourceOptions | ExportOptions) -> frozenset[str]:
     """Return the names of the options that differ from their defaults.
 
     `format` and `accept_loss` are not listed: every format takes them.

@@ -19,7 +19,7 @@ RecordCheck: TypeAlias = Callable[[str], Iterable[str] | None]
 
 
 @dataclass(frozen=True)
-class Witness:
+class IndependentReader:
     """Independent reader: the contents of a source as read by another library.
 
     Attributes

@@ -8,8 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError, first_line
-from gangsaw.tasks.formats.contract.format import Format, Look, Paths, SourceOptions, Sure, given
-from gangsaw.tasks.formats.contract.independent_reader import Witness
+from gangsaw.tasks.formats.contract.format import (
+    Format,
+    Look,
+    Paths,
+    SourceOptions,
+    Sure,
+    list_changed_options,
+)
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.formats.contract.pipes import as_files, is_pipe
 from gangsaw.tasks.formats.contract.table import how_sure, named, names, readable, titles
 from gangsaw.tasks.sources.source import Source, Stream
@@ -21,11 +28,11 @@ from gangsaw.tasks.store.source import ZarrSource, open_zarr
 __all__ = [
     "SourceOptions",
     "find_format",
+    "open_independent_reader",
     "open_paths",
     "open_source",
     "open_store",
     "open_watched",
-    "open_witness",
     "without_pipes",
 ]
 
@@ -106,7 +113,9 @@ def open_watched(
     return opened, watch
 
 
-def open_witness(paths: Sequence[str], options: SourceOptions | None = None) -> Witness | None:
+def open_independent_reader(
+    paths: Sequence[str], options: SourceOptions | None = None
+) -> IndependentReader | None:
     """Return the independent reader of paths that `open_paths` opened, or None without one."""
     chosen = options or SourceOptions()
     kind = find_format(paths, chosen)
@@ -143,7 +152,9 @@ def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> F
     confidence that does not take them: HDF5 with --group, or any file with --shape.
     """
     chosen = options or SourceOptions()
-    looks = [replace(look_at(path, given(chosen)), paths=len(paths)) for path in paths]
+    looks = [
+        replace(look_at(path, list_changed_options(chosen)), paths=len(paths)) for path in paths
+    ]
     if chosen.format is not None:
         kind = named(chosen.format, readable())
         _check_streams(looks, kind)
@@ -156,7 +167,8 @@ def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> F
     able = {
         kind: sure
         for kind, sure in found.items()
-        if given(chosen) <= kind.opens_with and (sure >= Sure.CONTENT or sure == best)
+        if list_changed_options(chosen) <= kind.opens_with
+        and (sure >= Sure.CONTENT or sure == best)
     }
     return _surest(paths, able or found)
 
@@ -178,7 +190,7 @@ def _copies_pipes(options: SourceOptions) -> bool:
     """
     if options.format is not None:
         return any(kind.copies_pipes for kind in readable() if kind.name == options.format)
-    asked = given(options)
+    asked = list_changed_options(options)
     able = [kind for kind in readable() if asked and asked <= kind.opens_with]
     return bool(able) and all(kind.copies_pipes for kind in able)
 
@@ -188,7 +200,7 @@ def may_be(paths: Sequence[str], options: SourceOptions, name: str) -> bool:
     kind = next((kind for kind in readable() if kind.name == name), None)
     if kind is None or len(paths) not in kind.paths:
         return False
-    asked = given(options) | {name}
+    asked = list_changed_options(options) | {name}
     looks = [replace(look_at(path, asked), paths=len(paths)) for path in paths]
     return _sure_of_all(kind, looks) > Sure.NO
 

@@ -18,11 +18,11 @@ from gangsaw.tasks.formats.envi.header import DTYPES, LIBRARY, NOT_FLAT, STANDAR
 from gangsaw.tasks.formats.envi.metadata import (
     LIBRARY_DIMS,
     band_fields,
+    can_store,
     check_names,
     fill_fields,
+    get_header_text,
     header_fields,
-    is_held,
-    kept_text,
 )
 from gangsaw.tasks.formats.envi.pair import DATA_SUFFIXES, existing_data
 from gangsaw.tasks.formats.envi.text import Fields, header_text
@@ -75,7 +75,7 @@ def export_envi(
     Raises BadParams if ENVI has no such dtype or rank, or if a file is in the way.
     """
     header, data = _names(path, ".sli" if source.dims == LIBRARY_DIMS else ".img")
-    fields = _kept_fields(source, coords)
+    fields = _collect_fields(source, coords)
     interleave, order = _resolve(layout or EnviLayout(), fields)
     before, after = (part_named(name, coords, others) for name in (BEFORE, AFTER))
     flat = _flat_file(source, interleave, order, _length(before))
@@ -112,10 +112,10 @@ def _band_dim(source: SourceArray) -> str | None:
     return LIBRARY_DIMS[1] if source.dims == LIBRARY_DIMS else image_dims(source)[0]
 
 
-def _kept_fields(source: SourceArray, coords: Sequence[Coordinate]) -> Fields:
+def _collect_fields(source: SourceArray, coords: Sequence[Coordinate]) -> Fields:
     band = _band_dim(source)
     fields = header_fields(source.attrs, coords, band)
-    check_names(fields, kept_text(source.attrs))
+    check_names(fields, get_header_text(source.attrs))
     names, n_bands = source.attrs.get("band_names"), 1 if band is None else _extent(source, band)
     if isinstance(names, list) and len(names) != n_bands:  # some bands were removed
         fields.pop("band names", None)
@@ -130,10 +130,10 @@ def _resolve(layout: EnviLayout, fields: Fields) -> tuple[str, str]:
     interleave = str(layout.interleave or fields.get("interleave", "bsq")).lower()
     if interleave not in INTERLEAVES:
         raise none_of("interleave", INTERLEAVES, interleave)
-    return interleave, layout.byte_order or kept_byte_order(fields)
+    return interleave, layout.byte_order or get_byte_order(fields)
 
 
-def kept_byte_order(fields: Fields) -> str:
+def get_byte_order(fields: Fields) -> str:
     """Return the byte order of the source, "little" or "big", from its header fields."""
     return "big" if fields.get("byte order") == "1" else "little"
 
@@ -205,40 +205,42 @@ def check_fits(source: Source) -> None:
     array, _ = image_of(source)
     image_dims(array)
     _code(array)
-    _kept_fields(array, source.coords)
+    _collect_fields(array, source.coords)
 
 
 def lost_fields(source: Source) -> Iterator[str]:
     """Yield a description of each coordinate that neither header nor data file can hold."""
     array, _ = image_of(source)
-    fields = _kept_fields(array, source.coords)
+    fields = _collect_fields(array, source.coords)
     of_bands = band_fields(source.coords, _band_dim(array)).values()
     for coord in source.coords:
-        if coord not in of_bands and not is_held(coord, fields):
+        if coord not in of_bands and not can_store(coord, fields):
             yield f"coordinate {coord.name}"
 
 
-def _ordered(kept: Fields, layout: Fields) -> Fields:
+def _ordered(header: Fields, layout: Fields) -> Fields:
     """Return the header fields in ENVI's order, with the description first.
 
     The file type of the source is kept if it is valid for the new layout.
     """
-    first = {key: kept[key] for key in ("description",) if key in kept}
-    file_type = {key: kept[key] for key in ("file type",) if key in kept and _is_true(kept, layout)}
-    rest = {key: value for key, value in kept.items() if key not in layout and key not in first}
+    first = {key: header[key] for key in ("description",) if key in header}
+    file_type = {
+        key: header[key] for key in ("file type",) if key in header and _is_true(header, layout)
+    }
+    rest = {key: value for key, value in header.items() if key not in layout and key not in first}
     return {**first, **layout, **file_type, **rest}
 
 
-def _is_true(kept: Fields, layout: Fields) -> bool:
+def _is_true(header: Fields, layout: Fields) -> bool:
     """Return True if the file type of the source is valid for this layout."""
-    if is_library(kept):
+    if is_library(header):
         return layout["bands"] == "1"
-    return layout["file type"] != LIBRARY and not NOT_FLAT.search(str(kept["file type"]))
+    return layout["file type"] != LIBRARY and not NOT_FLAT.search(str(header["file type"]))
 
 
 def _header_bytes(source: SourceArray, wanted: Fields) -> bytes:
     """Return the source's header with updated fields, or a new header if it has none."""
-    kept = kept_text(source.attrs)
+    kept = get_header_text(source.attrs)
     if kept is None:
         return header_text(wanted).encode()
     text = edited(kept, wanted)

@@ -20,7 +20,7 @@ from gangsaw.tasks.formats.contract.layouts import BYTE_ORDER, INTERLEAVE
 from gangsaw.tasks.store.damage import mark_of
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
     from gangsaw.tasks.formats.contract.layouts import FlatLayout
     from gangsaw.tasks.formats.envi.source import EnviSource
     from gangsaw.tasks.sources.source import Source
@@ -52,11 +52,11 @@ def _open(paths: Paths, _: SourceOptions) -> Source:
     return open_envi(str(find_header(Path(path))), path)
 
 
-def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
-    from gangsaw.tasks.formats.envi.independent_reader import envi_witness
+def _open_independent_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
+    from gangsaw.tasks.formats.envi.independent_reader import open_envi_reader
 
     source = cast("EnviSource", _open(paths, options))  # finds the pair of header and data file
-    return envi_witness(source.header_path, source.arrays[0].path)
+    return open_envi_reader(source.header_path, source.arrays[0].path)
 
 
 def _fit(source: Source) -> Fit:
@@ -98,7 +98,7 @@ ENVI = Format(
     about="a header and its data file, either of them named",
     sure=_sure,
     open=_open,
-    witness=_witness,
+    witness=_open_independent_reader,
     export=_export,
     export_options=(INTERLEAVE, BYTE_ORDER),
     suffixes=(".hdr", ".img", ".dat", *INTERLEAVED, ".sli"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.sources.source import Described, Region
 
 
@@ -24,7 +24,7 @@ class SpectralArray(Described):
         return np.asarray(_samples(self.header, self.data)[region])
 
 
-def envi_witness(header: str, data: str) -> Witness | None:
+def open_envi_reader(header: str, data: str) -> IndependentReader | None:
     """Return a reader of the image that a header describes; None if spectral cannot read it."""
     header, data = str(Path(header).absolute()), str(Path(data).absolute())
     try:
@@ -40,7 +40,7 @@ def envi_witness(header: str, data: str) -> Witness | None:
         header=header,
         data=data,
     )
-    return Witness(library("spectral"), (image,))
+    return IndependentReader(library("spectral"), (image,))
 
 
 def _samples(header: str, data: str) -> NumpyArray:

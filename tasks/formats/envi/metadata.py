@@ -200,12 +200,12 @@ def _coordinate_fields(coord: Coordinate, fields: Fields) -> Fields:
     return found
 
 
-def check_names(fields: Fields, kept: HeaderText | None) -> None:
+def check_names(fields: Fields, header: HeaderText | None) -> None:
     """Raise BadParams for a name with a separator of header lists, which would split it.
 
     A list that is unchanged from the header of the source is not checked.
     """
-    had = {standard_name(entry): entry.value for entry in kept.entries} if kept else {}
+    had = {standard_name(entry): entry.value for entry in header.entries} if header else {}
     for field in (NAMES, "band names"):
         value = fields.get(field, [])
         if value == had.get(field):
@@ -224,14 +224,14 @@ def fill_fields(array_attrs: Mapping[str, object], dtype: Dtype) -> Fields:
     return {IGNORED: repr(fill)} if is_number else {}
 
 
-def is_held(coord: Coordinate, fields: Fields) -> bool:
+def can_store(coord: Coordinate, fields: Fields) -> bool:
     """Return True if a header or data file can hold a coordinate other than a band field."""
     held = _coordinate_fields(coord, {})
     has_map = "map info" in fields and coord.name in ("x", "y")
     return bool(held) or has_map or coord.name in (BEFORE, AFTER)
 
 
-def kept_text(array_attrs: Mapping[str, object]) -> HeaderText | None:
+def get_header_text(array_attrs: Mapping[str, object]) -> HeaderText | None:
     """Return the header text of the source, stored in the attributes, or None."""
     text, encoding = array_attrs.get("envi_header"), array_attrs.get("envi_encoding", "utf-8")
     if not isinstance(text, str) or encoding not in ("utf-8", "latin-1"):

@@ -57,7 +57,7 @@ def find_data(header: Path, n_bytes: int) -> Path:
 
     Raises BadParams with the candidates if none or several of them match.
     """
-    found = [path for path in _beside(header) if not _has_own_header(path, header)]
+    found = [path for path in _find_data_files(header) if not _has_own_header(path, header)]
     fitting = [path for path in found if path.stat().st_size == n_bytes]
     if len(fitting) == 1:
         return fitting[0]
@@ -84,7 +84,7 @@ def existing_data(header: Path) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _beside(header: Path) -> list[Path]:
+def _find_data_files(header: Path) -> list[Path]:
     """Return the files with the name of the header and another suffix, or none."""
     named = (path for path in header.parent.iterdir() if header.stem in (path.name, path.stem))
     found: list[Path] = []

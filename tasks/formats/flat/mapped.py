@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.sources.open_files import kept_open
+from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Region
 
 MAPPED_BYTES = 64 << 20  # limit of a process; BASE_BYTES includes it
@@ -118,6 +118,6 @@ def _touched(whole: NumpyArray, region: Region) -> tuple[Spans, int]:
     return tuple((s.start, s.stop) for s in where), n_bytes
 
 
-@kept_open(1)
+@cache_open_files(1)
 def _maps() -> _Maps:
     return _Maps()

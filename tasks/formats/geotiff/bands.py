@@ -92,11 +92,11 @@ def write_tags(
     for coord in coords:
         if is_of_bands(coord, band) and not is_numbering(coord):
             for own, value in zip(tags, coord.values.tolist(), strict=True):
-                if not _says(own.get(coord.name), value, _dtype_name(coord)):
+                if not _represents(own.get(coord.name), value, _dtype_name(coord)):
                     own[coord.name] = _text(value)
 
 
-def _says(text: str | None, value: object, dtype: str) -> bool:
+def _represents(text: str | None, value: object, dtype: str) -> bool:
     try:
         return text is not None and _text(_values([text], dtype).tolist()[0]) == _text(value)
     except (ValueError, OverflowError, TypeError):

@@ -47,7 +47,10 @@ def export_geotiff(source: Source, path: Path, work: Work, *, cog: bool = False)
     header, array, mask = header_of(source), image_array(source), mask_array(source)
     chunks = sum(export_grid(each).n_chunks for each in (array, mask) if each is not None)
     meter = Meter(chunks, work.on_progress)
-    with whole_files([path], overwrite=work.overwrite) as (part,), _beside(part, cog) as flat:
+    with (
+        whole_files([path], overwrite=work.overwrite) as (part,),
+        _choose_flat_path(part, cog) as flat,
+    ):
         layout = make(header, flat, array)
         write_flat(array, flat, layout, meter, work.client)
         with writing():
@@ -68,7 +71,7 @@ def writing() -> Iterator[None]:
 
 
 @contextmanager
-def _beside(part: Path, cog: bool) -> Iterator[Path]:
+def _choose_flat_path(part: Path, cog: bool) -> Iterator[Path]:
     """Yield the path of the uncompressed file: `part`, or a temporary file if `cog` is set."""
     if not cog:
         yield part

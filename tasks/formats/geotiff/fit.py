@@ -26,7 +26,7 @@ from gangsaw.tasks.formats.geotiff.header import (
     mask_array,
 )
 from gangsaw.tasks.formats.geotiff.palette import PALETTE, Colours, palette_coordinates, palette_of
-from gangsaw.tasks.formats.geotiff.tags import Kept, kept_of, nodata_of
+from gangsaw.tasks.formats.geotiff.tags import ImageMetadata, nodata_of, read_metadata
 from gangsaw.tasks.sources.source import Coordinate, Source
 
 MOST_BANDS = 65535  # TIFF counts bands in 16 bits
@@ -42,10 +42,10 @@ def fit(source: Source) -> Fit:
     source = as_image(source)
     header = header_of(source)
     lost = (*_lost_names(source), *_lost_coordinates(source, header), *lost_groups(source))
-    return Fit(lost=(*lost, *_lost_in_trial(header)), told=tuple(_told(header)))
+    return Fit(lost=(*lost, *_lost_in_trial(header)), told=tuple(_describe_changes(header)))
 
 
-def _told(header: TiffHeader) -> Iterator[str]:
+def _describe_changes(header: TiffHeader) -> Iterator[str]:
     """Yield a description of each item that changes its form: bits per sample, palette size."""
     bits, n_colours = 8 * header.dtype.itemsize, len(header.palette)
     if header.kept["n_bits"]:
@@ -61,7 +61,7 @@ def lost_of_cog(source: Source) -> tuple[str, ...]:
     return tuple(f"tag {_full(domain, name)}" for domain in others for name in tags[domain])
 
 
-def _is_held(dtype: Dtype) -> bool:
+def _is_supported(dtype: Dtype) -> bool:
     """Return True if GeoTIFF supports a dtype; float16 needs GDAL 3.11."""
     from rasterio.dtypes import check_dtype
 
@@ -72,7 +72,7 @@ def check_fits(source: Source) -> None:
     """Raise BadParams unless the source is one image of a dtype that GeoTIFF supports."""
     array, mask = image_array(source), mask_array(source)
     band, y, x = image_dims(array)
-    if not _is_held(array.dtype):
+    if not _is_supported(array.dtype):
         raise BadParams(f"GeoTIFF has no {array.dtype.name} samples; decompress to Zarr")
     extent = dict(zip(array.dims, array.shape, strict=True))
     if 0 in array.shape:
@@ -143,7 +143,7 @@ def _lost_in_trial(header: TiffHeader) -> Iterator[str]:
 
 
 def _differences(header: TiffHeader, image: rasterio.DatasetReader) -> Iterator[str]:
-    kept = kept_of(image)
+    kept = read_metadata(image)
     found, wanted = _comparable(kept), _comparable(header.kept)
     yield from (name for name in wanted if wanted[name] != found[name])
     tags = _tags(kept)
@@ -163,16 +163,16 @@ def _palette(image: rasterio.DatasetReader) -> Colours:
     return palette_of(palette_coordinates(image))
 
 
-def _comparable(kept: Kept) -> dict[str, object]:
+def _comparable(metadata: ImageMetadata) -> dict[str, object]:
     """Return the values to compare by their names in messages; absent texts become empty ones."""
     flat: dict[str, object] = {
-        "names of the bands": [name or "" for name in kept["band_names"]],
-        "scales": kept["scales"],
-        "offsets": kept["offsets"],
-        "units": [unit or "" for unit in kept["units"]],
-        "colour interpretation": kept["color_interpretation"],
-        "ground control points": [point[:5] for point in kept["gcps"]],
-        "nodata": _number(nodata_of(kept)),
+        "names of the bands": [name or "" for name in metadata["band_names"]],
+        "scales": metadata["scales"],
+        "offsets": metadata["offsets"],
+        "units": [unit or "" for unit in metadata["units"]],
+        "colour interpretation": metadata["color_interpretation"],
+        "ground control points": [point[:5] for point in metadata["gcps"]],
+        "nodata": _number(nodata_of(metadata)),
     }
     return flat
 
@@ -182,10 +182,12 @@ def _number(nodata: float | None) -> float | str | None:
     return "nan" if nodata is not None and math.isnan(nodata) else nodata
 
 
-def _tags(kept: Kept) -> dict[str, str]:
+def _tags(metadata: ImageMetadata) -> dict[str, str]:
     """Return the value of every tag by its description in messages."""
-    found = {f"tag {_full(d, k)}": v for d, tags in kept["tags"].items() for k, v in tags.items()}
-    for number, domains in enumerate(kept["band_tags"], 1):
+    found = {
+        f"tag {_full(d, k)}": v for d, tags in metadata["tags"].items() for k, v in tags.items()
+    }
+    for number, domains in enumerate(metadata["band_tags"], 1):
         for domain, tags in domains.items():
             found |= {f"tag {_full(domain, k)} of band {number}": v for k, v in tags.items()}
     return found

@@ -18,7 +18,7 @@ from gangsaw.tasks.formats.contract.format import (
 )
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
     from gangsaw.tasks.sources.source import Source
 
 SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
@@ -48,10 +48,10 @@ def _lost_with(source: Source, options: ExportOptions) -> tuple[str, ...]:
     return lost_of_cog(source) if _is_cog(options) else ()
 
 
-def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
-    from gangsaw.tasks.formats.geotiff.independent_reader import geotiff_witness
+def _open_independent_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
+    from gangsaw.tasks.formats.geotiff.independent_reader import open_geotiff_reader
 
-    return geotiff_witness(paths[0], options.group, options.variables)
+    return open_geotiff_reader(paths[0], options.group, options.variables)
 
 
 def _is_cog(options: ExportOptions) -> bool:
@@ -73,7 +73,7 @@ GEOTIFF = Format(
     about="all bands of one image, its mask and its tags; `--group` takes one of several",
     sure=_sure,
     open=_open,
-    witness=_witness,
+    witness=_open_independent_reader,
     takes=frozenset({"variables", "group"}),
     export=_export,
     export_options=(

@@ -18,7 +18,7 @@ from gangsaw.tasks.formats.contract.axes import image_dims
 from gangsaw.tasks.formats.geotiff.bands import list_tag, write_tags
 from gangsaw.tasks.formats.geotiff.grid import crs_of, grid_mapping, transform_of
 from gangsaw.tasks.formats.geotiff.palette import Colours, palette_of
-from gangsaw.tasks.formats.geotiff.tags import ATTR, DECODED, Kept, Tags, repaired
+from gangsaw.tasks.formats.geotiff.tags import ATTR, DECODED, ImageMetadata, Tags, repaired
 from gangsaw.tasks.sources.source import Source, SourceArray
 from gangsaw.tasks.store.dataset.as_read import as_seen
 from gangsaw.tasks.store.dataset.variables import fill_of
@@ -50,7 +50,7 @@ class TiffHeader:
 
     n_bands: int
     dtype: Dtype
-    kept: Kept
+    kept: ImageMetadata
     crs: CRS | None
     transform: Affine | None
     palette: Colours = field(default_factory=dict)
@@ -103,7 +103,7 @@ def header_of(source: Source) -> TiffHeader:
     band, y, x = image_dims(array)
     n_bands = 1 if band is None else array.shape[array.dims.index(band)]
     mapping = grid_mapping(source.coords, array.attrs)
-    kept = _kept(source, array, n_bands)
+    kept = _complete_metadata(source, array, n_bands)
     usual = [tags.setdefault("", {}) for tags in kept["band_tags"]]
     write_tags(source.coords, band, usual)
     return TiffHeader(
@@ -143,7 +143,7 @@ def is_mask(array: SourceArray) -> bool:
     return array.name == MASK and array.dtype.name == "uint8" and is_flag
 
 
-def _kept(source: Source, array: SourceArray, n_bands: int) -> Kept:
+def _complete_metadata(source: Source, array: SourceArray, n_bands: int) -> ImageMetadata:
     """Return the metadata of the source file, completed from the attributes."""
     attrs = {**source.attrs, **array.attrs}
     kept = repaired(str(attrs.pop(ATTR, "{}")), n_bands)
@@ -168,14 +168,14 @@ def _is_each(value: object, n_bands: int) -> bool:
     return len(texts) == n_bands and all(isinstance(text, str) for text in texts)
 
 
-def _fill(kept: Kept, key: str, value: object, default: object) -> None:
+def _fill(metadata: ImageMetadata, key: str, value: object, default: object) -> None:
     """Fill metadata that the file did not define from an attribute, for all bands or for each."""
-    values = kept[key]  # type: ignore[literal-required]
+    values = metadata[key]  # type: ignore[literal-required]
     if value is None or any(old not in (default, "") for old in values):
         return
     given = value if isinstance(value, list) else [value] * len(values)
     if len(given) == len(values):
-        kept[key] = given  # type: ignore[literal-required]
+        metadata[key] = given  # type: ignore[literal-required]
 
 
 def _nodata(attrs: Mapping[str, object], dtype: Dtype) -> object:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.sources.source import Described, Region
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ class RasterioArray(Described):
             return np.asarray(image.read(numbers, window=window))
 
 
-def geotiff_witness(path: str, group: str, variables: tuple[str, ...]) -> Witness | None:
+def open_geotiff_reader(
+    path: str, group: str, variables: tuple[str, ...]
+) -> IndependentReader | None:
     """Return a reader of the bands of an image as one array; None if they are not requested."""
     if variables and DATA not in variables:
         return None
@@ -56,7 +58,7 @@ def geotiff_witness(path: str, group: str, variables: tuple[str, ...]) -> Witnes
             chunks=(1, rows, columns),
             path=named,
         )
-    return Witness(library("rasterio"), (array,))
+    return IndependentReader(library("rasterio"), (array,))
 
 
 @contextmanager

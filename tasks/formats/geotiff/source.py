@@ -81,11 +81,11 @@ class GeotiffSource:
 
     def identity(self) -> str:
         """Return the path, size and modification time of the file and its sidecar files."""
-        return file_identity(self.path, *_beside(self.path))
+        return file_identity(self.path, *_list_sidecars(self.path))
 
     def stamps(self) -> Mapping[str, str]:
         """Return the change stamps of the file and its sidecar files."""
-        return file_stamps(self.path, *_beside(self.path))
+        return file_stamps(self.path, *_list_sidecars(self.path))
 
 
 def open_geotiff(path: str, group: str = "", variables: Sequence[str] = ()) -> GeotiffSource:
@@ -200,7 +200,7 @@ def _errors(path: str) -> Iterator[None]:
         raise BadParams(f"{path} cannot be read: {reason}") from error
 
 
-def _beside(path: str) -> list[str]:
+def _list_sidecars(path: str) -> list[str]:
     """Return the sidecar files of an image: masks, tags, overviews, world files."""
     with open_image(path) as image:
         return sorted(str(name) for name in image.files[1:])

@@ -33,7 +33,7 @@ Value = TypeVar("Value")
 Tags = dict[str, dict[str, str]]  # tags by domain; "" is the default domain
 
 
-class Kept(TypedDict, total=False):
+class ImageMetadata(TypedDict, total=False):
     """Contents of the attribute "geotiff"; the lists of band metadata have an entry per band.
 
     `nodata` is a number as text, since JSON has no NaN; `gcps` are row, column, x, y, z, id, info.
@@ -55,11 +55,11 @@ class Kept(TypedDict, total=False):
     n_bits: int
 
 
-def kept_of(image: DatasetReader) -> Kept:
+def read_metadata(image: DatasetReader) -> ImageMetadata:
     """Return all metadata of an image and its bands except the grid."""
     numbers = range(1, image.count + 1)
     points, crs = image.gcps
-    found = Kept(
+    found = ImageMetadata(
         band_names=list(image.descriptions),
         scales=list(image.scales),
         offsets=list(image.offsets),
@@ -102,7 +102,7 @@ def _domain(image: DatasetReader, number: int, name: str) -> dict[str, str]:
 
 def attributes(image: DatasetReader, coords: Iterable[Coordinate]) -> dict[str, object]:
     """Return the attributes of the array: rioxarray's attributes, and "geotiff"."""
-    kept = kept_of(image)
+    kept = read_metadata(image)
     linked = [coord.name for coord in coords if coord.name not in coord.dims]
     usual = kept["tags"].get("", {})
     plain = {name: value for name, value in usual.items() if name not in DECODED}
@@ -115,14 +115,14 @@ def attributes(image: DatasetReader, coords: Iterable[Coordinate]) -> dict[str, 
         **_nodata(image),
         "coordinates": " ".join(linked),
         "grid_mapping": GRID,
-        **({ATTR: json.dumps(said)} if (said := _said(kept)) else {}),
+        **({ATTR: json.dumps(said)} if (said := _select_changed(kept)) else {}),
     }
 
 
-def _said(kept: Kept) -> dict[str, object]:
+def _select_changed(metadata: ImageMetadata) -> dict[str, object]:
     """Return the metadata that differ from their defaults."""
-    usual = repaired("{}", len(kept["scales"]))
-    return {key: value for key, value in kept.items() if value != usual.get(key)}
+    usual = repaired("{}", len(metadata["scales"]))
+    return {key: value for key, value in metadata.items() if value != usual.get(key)}
 
 
 def _one_or_all(name: str, values: list[str | None]) -> dict[str, object]:
@@ -160,7 +160,7 @@ def _nodata(image: DatasetReader) -> dict[str, object]:
     return {"_FillValue" if is_sample else "nodata": int(value)}
 
 
-def repaired(text: str, n_bands: int) -> Kept:
+def repaired(text: str, n_bands: int) -> ImageMetadata:
     """Return the metadata in the text of "geotiff"; lists of another length become defaults.
 
     Bands may have been removed from the array since, or the text may have been edited.
@@ -168,7 +168,7 @@ def repaired(text: str, n_bands: int) -> Kept:
     found = _parsed(text)
     no_tags: Tags = {}
     tags: Tags = found.get("tags", {})
-    kept: Kept = {
+    kept: ImageMetadata = {
         "band_names": _each(found, "band_names", n_bands, None),
         "scales": _each(found, "scales", n_bands, 1.0),
         "offsets": _each(found, "offsets", n_bands, 0.0),
@@ -189,23 +189,23 @@ def repaired(text: str, n_bands: int) -> Kept:
     return kept
 
 
-def _parsed(text: str) -> Kept:
+def _parsed(text: str) -> ImageMetadata:
     try:
         found = json.loads(text)
     except ValueError:
         return {}
-    return cast("Kept", found) if isinstance(found, dict) else {}
+    return cast("ImageMetadata", found) if isinstance(found, dict) else {}
 
 
-def _each(found: Kept, key: str, n_bands: int, default: Value) -> list[Value]:
+def _each(found: ImageMetadata, key: str, n_bands: int, default: Value) -> list[Value]:
     values: object = found.get(key)
     is_fit = isinstance(values, list) and len(values) == n_bands
     return cast("list[Value]", values) if is_fit else [default] * n_bands
 
 
-def nodata_of(kept: Kept) -> float | None:
+def nodata_of(metadata: ImageMetadata) -> float | None:
     """Return nodata as a number for rasterio, or None."""
-    text = kept.get("nodata")
+    text = metadata.get("nodata")
     if text is None:
         return None
     try:

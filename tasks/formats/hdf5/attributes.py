@@ -81,10 +81,10 @@ def _attribute(item: h5py.Group | h5py.Dataset, name: str) -> Attribute | None:
     return _other(item, name, shape)
 
 
-def _shape(held: h5py.h5a.AttrID) -> tuple[int, ...] | None:
+def _shape(attribute: h5py.h5a.AttrID) -> tuple[int, ...] | None:
     import h5py
 
-    space = held.get_space()
+    space = attribute.get_space()
     is_null = space.get_simple_extent_type() == h5py.h5s.NULL
     return None if is_null else tuple(space.get_simple_extent_dims())
 
@@ -98,9 +98,9 @@ def _json(values: NumpyArray) -> object:
     return plain(values.reshape(-1)[0] if values.size == 1 else values)
 
 
-def _numbers(held: h5py.h5a.AttrID, shape: tuple[int, ...]) -> Attribute:
-    values = np.empty(shape, held.dtype)
-    held.read(values)
+def _numbers(attribute: h5py.h5a.AttrID, shape: tuple[int, ...]) -> Attribute:
+    values = np.empty(shape, attribute.dtype)
+    attribute.read(values)
     dtype = values.dtype
     if shape == (values.size,) and values.size:
         note: object = None if dtype == USUAL.get(dtype.kind) else dtype.str
@@ -109,9 +109,11 @@ def _numbers(held: h5py.h5a.AttrID, shape: tuple[int, ...]) -> Attribute:
     return Attribute(_json(values), note)
 
 
-def _text(held: h5py.h5a.AttrID, kind: h5py.h5t.TypeStringID, shape: tuple[int, ...]) -> Attribute:
+def _text(
+    attribute: h5py.h5a.AttrID, kind: h5py.h5t.TypeStringID, shape: tuple[int, ...]
+) -> Attribute:
     """Return a text attribute; bytes that are no UTF-8 are decoded as Latin-1."""
-    raw = _texts(held, kind, shape)
+    raw = _texts(attribute, kind, shape)
     texts = [_shown(item) for item in raw]
     value = texts[0] if len(texts) == 1 else texts
     is_plain = all(text.encode() == item for text, item in zip(texts, raw, strict=True))
@@ -122,7 +124,7 @@ def _text(held: h5py.h5a.AttrID, kind: h5py.h5t.TypeStringID, shape: tuple[int, 
         return Attribute(value, {"hdf5": _coded(kind), "shape": list(shape), "data": data})
     if is_plain and shape == () and raw[0].isascii() and raw[0] == raw[0].rstrip():
         return Attribute(value)
-    return Attribute(value, _exactly(held, kind, shape))
+    return Attribute(value, _exactly(attribute, kind, shape))
 
 
 def _shown(item: bytes) -> str:
@@ -133,29 +135,31 @@ def _shown(item: bytes) -> str:
 
 
 def _texts(
-    held: h5py.h5a.AttrID, kind: h5py.h5t.TypeStringID, shape: tuple[int, ...]
+    attribute: h5py.h5a.AttrID, kind: h5py.h5t.TypeStringID, shape: tuple[int, ...]
 ) -> list[bytes]:
     if kind.is_variable_str():
-        values = np.empty(shape, held.dtype)  # h5py crashes without the text metadata of this dtype
-        held.read(values)
+        values = np.empty(
+            shape, attribute.dtype
+        )  # h5py crashes without the text metadata of this dtype
+        attribute.read(values)
         return [
             item if isinstance(item, bytes) else str(item or "").encode() for item in values.flat
         ]
-    return [item.tobytes().rstrip(b"\0") for item in _raw(held, kind, shape).flat]
+    return [item.tobytes().rstrip(b"\0") for item in _raw(attribute, kind, shape).flat]
 
 
-def _raw(held: h5py.h5a.AttrID, kind: h5py.h5t.TypeID, shape: tuple[int, ...]) -> NumpyArray:
+def _raw(attribute: h5py.h5a.AttrID, kind: h5py.h5t.TypeID, shape: tuple[int, ...]) -> NumpyArray:
     """Return items of fixed size as their bytes in the file, a void array of this shape."""
     values = np.zeros(shape, f"V{kind.get_size()}")
     if values.size:
-        held.read(values, mtype=kind)
+        attribute.read(values, mtype=kind)
     return values
 
 
 def _exactly(
-    held: h5py.h5a.AttrID, kind: h5py.h5t.TypeID, shape: tuple[int, ...]
+    attribute: h5py.h5a.AttrID, kind: h5py.h5t.TypeID, shape: tuple[int, ...]
 ) -> dict[str, object]:
-    data = base64.b64encode(_raw(held, kind, shape).tobytes()).decode()
+    data = base64.b64encode(_raw(attribute, kind, shape).tobytes()).decode()
     return {"hdf5": _coded(kind), "shape": list(shape), "data": data}
 
 
@@ -191,15 +195,15 @@ def _readable(value: object) -> object:
 
 
 def _reference(
-    item: h5py.Group | h5py.Dataset, held: h5py.h5a.AttrID, shape: tuple[int, ...] | None
+    item: h5py.Group | h5py.Dataset, attribute: h5py.h5a.AttrID, shape: tuple[int, ...] | None
 ) -> Attribute | None:
     """Return the target paths of object references; None for region and dangling references."""
     import h5py
 
-    if shape is None or held.get_type() != h5py.h5t.STD_REF_OBJ:
+    if shape is None or attribute.get_type() != h5py.h5t.STD_REF_OBJ:
         return None
     values = np.empty(shape, h5py.ref_dtype)
-    held.read(values)
+    attribute.read(values)
     try:
         paths = [item.file[one].name for one in values.flat]
     except (ValueError, KeyError, RuntimeError):
@@ -218,7 +222,7 @@ def write_attributes(item: h5py.Group | h5py.Dataset, attrs: Mapping[str, object
     """
     notes = noted(attrs)
     for name, value in attrs.items():
-        if name != ATTRIBUTE_TYPES and not _write_noted(item, name, value, notes.get(name)):
+        if name != ATTRIBUTE_TYPES and not _write_by_note(item, name, value, notes.get(name)):
             _write_usual(item, name, value)
 
 
@@ -233,7 +237,7 @@ def _write_usual(item: h5py.Group | h5py.Dataset, name: str, value: object) -> N
         item.attrs[name] = np.atleast_1d(np.asarray(value))
 
 
-def _write_noted(item: h5py.Group | h5py.Dataset, name: str, value: object, note: object) -> bool:
+def _write_by_note(item: h5py.Group | h5py.Dataset, name: str, value: object, note: object) -> bool:
     """Write an attribute by its note; return False if the note is missing or does not match."""
     if note == TEXT and isinstance(value, str):
         item.attrs[name] = value

@@ -19,7 +19,7 @@ from gangsaw.tasks.formats.contract.format import (
 from gangsaw.tasks.formats.contract.signatures import NETCDF3
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
     from gangsaw.tasks.sources.source import Source
 
 
@@ -36,21 +36,21 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
     return open_netcdf(paths[0], options.group, options.variables, accept_loss=options.accept_loss)
 
 
-def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
-    from gangsaw.tasks.formats.hdf5.independent_reader import netcdf_witness
+def _open_independent_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
+    from gangsaw.tasks.formats.hdf5.independent_reader import open_netcdf_reader
 
-    return netcdf_witness(paths[0], options.group, options.variables)
+    return open_netcdf_reader(paths[0], options.group, options.variables)
 
 
 def _fit(source: Source) -> Fit:
     from gangsaw.tasks.formats.hdf5.export import check_fits, lost_structure
-    from gangsaw.tasks.formats.netcdf.layout import told
+    from gangsaw.tasks.formats.netcdf.layout import describe_layout_changes
     from gangsaw.tasks.store.dataset.as_read import as_read
 
     given = as_read(source)
     if refusal := refused(lambda: check_fits(given)):
         return Fit(refusal)
-    return Fit(lost=tuple(lost_structure(given)), told=tuple(told(given)))
+    return Fit(lost=tuple(lost_structure(given)), told=tuple(describe_layout_changes(given)))
 
 
 def _check(source: Source, paths: Paths, _: ExportOptions) -> None:
@@ -81,7 +81,7 @@ NETCDF = Format(
     about="versions 3 and 4, and any HDF5, with all groups",
     sure=_sure,
     open=_open,
-    witness=_witness,
+    witness=_open_independent_reader,
     takes=frozenset({"variables", "group"}),
     export=_export,
     suffixes=(".nc", ".nc4", ".h5", ".hdf5"),

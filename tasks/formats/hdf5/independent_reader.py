@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.formats.contract.signatures import hdf5_start
 from gangsaw.tasks.formats.hdf5.filters import open_hdf5
 from gangsaw.tasks.sources.source import Described, Region
@@ -113,7 +113,9 @@ def _texts(data: h5py.Dataset, region: Region) -> NumpyArray:
         return np.asarray(data[region], object)
 
 
-def netcdf_witness(path: str, group: str = "", variables: tuple[str, ...] = ()) -> Witness | None:
+def open_netcdf_reader(
+    path: str, group: str = "", variables: tuple[str, ...] = ()
+) -> IndependentReader | None:
     """Return a reader of a file's variables, limited to one group or to these names.
 
     None for a NetCDF 3 file if netCDF4 is not installed.
@@ -127,7 +129,7 @@ def netcdf_witness(path: str, group: str = "", variables: tuple[str, ...] = ()) 
     else:
         return None
     wanted = tuple(array for array in found if not variables or array.name in variables)
-    return Witness(library("h5py" if is_hdf5 else "netCDF4"), wanted)
+    return IndependentReader(library("h5py" if is_hdf5 else "netCDF4"), wanted)
 
 
 def _datasets(path: str, group: str) -> Iterator[H5pyArray]:

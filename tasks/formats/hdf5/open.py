@@ -160,11 +160,11 @@ def lost_links(path: str, group: str) -> dict[str, str]:
     """Return the links of a group that are not followed: the reason by name."""
     with h5py.File(path, "r") as file:
         own = file[group or "/"]
-        told = {name: _told(own, name) for name in own}
+        told = {name: _describe_link(own, name) for name in own}
     return {name: reason for name, reason in told.items() if reason}
 
 
-def _told(group: h5py.Group, name: str) -> str:
+def _describe_link(group: h5py.Group, name: str) -> str:
     link, member = group.get(name, getlink=True), group.get(name)
     where = f"{link.path}, " if isinstance(link, h5py.SoftLink | h5py.ExternalLink) else ""
     if isinstance(link, h5py.ExternalLink):

@@ -29,7 +29,7 @@ from gangsaw.tasks.formats.hdf5.virtual import other_files
 from gangsaw.tasks.formats.netcdf.groups import NAMELESS, moved_dimensions
 from gangsaw.tasks.formats.netcdf.layout import classic_form, group_notes, max_shape, unlimited_note
 from gangsaw.tasks.formats.netcdf.records import fill_beyond, read_records
-from gangsaw.tasks.sources.open_files import kept_open
+from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Coordinate, Described, GroupAttrs, Region, SourceArray
 from gangsaw.tasks.store.dataset.attribute_types import HDF5, UNUSED, USER_BLOCK, order_of, types_of
 from gangsaw.tasks.store.dataset.carried import DTYPE
@@ -377,13 +377,13 @@ def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
     return tuple(int(size) for size in sizes) if sizes else None
 
 
-@kept_open(256)
+@cache_open_files(256)
 def _hdf5(path: str, version: str) -> h5py.File:
     """Return the open file; `version` only distinguishes files."""
     return open_hdf5(path)
 
 
-@kept_open(32)
+@cache_open_files(32)
 def _cached(path: str, engine: str, version: str) -> xr.Dataset:
     """Return the data set, opened lazily; `version` only distinguishes files."""
     return xr.open_dataset(

@@ -32,7 +32,7 @@ def check_virtual(path: str, file: h5py.File) -> None:
     for name, source, inner in _sources(file):
         if source == SAME or PATTERN in source:
             continue
-        if not any(_holds(place, inner) for place in _places(path, source)):
+        if not any(_holds(place, inner) for place in _list_paths(path, source)):
             raise BadParams(
                 f"{path}: {name} is virtual, and {source} with its {inner} is not there: "
                 "HDF5 would give fill values"
@@ -63,7 +63,7 @@ def other_files(path: str) -> tuple[str, ...]:
         return ()
     with h5py.File(path, "r") as file:
         named = [*_linked(file), *(source for _, source, _ in _sources(file) if source != SAME)]
-    found = (next((p for p in _places(path, name) if p.is_file()), None) for name in named)
+    found = (next((p for p in _list_paths(path, name) if p.is_file()), None) for name in named)
     return tuple(dict.fromkeys(str(place.absolute()) for place in found if place is not None))
 
 
@@ -87,7 +87,7 @@ def _linked(file: h5py.File) -> Iterator[str]:
         yield from (link.filename for link in links if isinstance(link, h5py.ExternalLink))
 
 
-def _places(path: str, source: str) -> Iterator[Path]:
+def _list_paths(path: str, source: str) -> Iterator[Path]:
     """Yield the paths that HDF5 tries for a source name, with and without its folder."""
     yield Path(path).parent / source
     yield Path(path).parent / Path(source).name

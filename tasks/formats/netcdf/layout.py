@@ -65,7 +65,7 @@ def max_shape(data: h5py.Dataset, dims: Sequence[str]) -> dict[str, object]:
     return {MAX_SHAPE: list(data.maxshape)} if grows else {}
 
 
-def told(source: Source) -> Iterator[str]:
+def describe_layout_changes(source: Source) -> Iterator[str]:
     """Yield a description of each layout property that changes in NetCDF 4 without data loss."""
     variables: list[SourceArray | Coordinate] = [*source.coords, *source.arrays]
     used = {dim for variable in variables for dim in variable.dims}
@@ -78,7 +78,7 @@ def told(source: Source) -> Iterator[str]:
             f"unlimited dimension {n}{of}, which becomes fixed" for n in _growing(attrs, used)
         )
     for variable in variables:
-        yield from _told_of(variable)
+        yield from _describe_variable(variable)
 
 
 def _growing(attrs: Mapping[str, object], used: set[str]) -> list[object]:
@@ -88,7 +88,7 @@ def _growing(attrs: Mapping[str, object], used: set[str]) -> list[object]:
     return [name for name in found if name in there] if isinstance(found, list) else []
 
 
-def _told_of(variable: SourceArray | Coordinate) -> Iterator[str]:
+def _describe_variable(variable: SourceArray | Coordinate) -> Iterator[str]:
     if isinstance(most := variable.attrs.get(MAX_SHAPE), list):
         words = ", ".join("unlimited" if n is None else str(n) for n in most)
         yield f"the maximal shape ({words}) of {variable.name}, which can no longer grow"

@@ -76,7 +76,7 @@ class BlockArray:
         except Exception as error:  # whatever the caller's functions raise
             why = f"{type(error).__name__}: {first_line(error)}"
             raise JobFailed(f"{self.name}: a block cannot be computed: {why}") from error
-        return as_said(found, self.dtype, self.name)
+        return cast_block(found, self.dtype, self.name)
 
     def in_blocks(self, chunks: Sequence[int]) -> Array:
         """Return the Dask array, rechunked to regular blocks of these extents if it differs."""
@@ -99,7 +99,7 @@ class BlockArray:
         return f"dask {self.array.name} {uuid.uuid4().hex}"
 
 
-def as_said(block: NumpyArray, dtype: Dtype, name: str) -> NumpyArray:
+def cast_block(block: NumpyArray, dtype: Dtype, name: str) -> NumpyArray:
     """Return a block in the dtype of its array; raise JobFailed if that would change samples."""
     if np.can_cast(block.dtype, dtype, "safe"):
         return block.astype(dtype, copy=False)

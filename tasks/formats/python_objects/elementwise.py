@@ -23,22 +23,22 @@ Mapped: TypeAlias = "NumpyArray | da.Array | xr.DataArray"
 TEXTS = "USOT"  # dtype kinds of texts
 
 
-def is_labelled(given: object) -> bool:
+def is_labelled(value: object) -> bool:
     """Return True if an object is an xarray DataArray; does not import xarray."""
     found = getattr(sys.modules.get("xarray"), "DataArray", None)
-    return isinstance(found, type) and isinstance(given, found)
+    return isinstance(found, type) and isinstance(value, found)
 
 
-def is_lazy(given: object) -> bool:
+def is_lazy(value: object) -> bool:
     """Return True if an object is a Dask array; does not import Dask."""
     found = getattr(sys.modules.get("dask.array"), "Array", None)
-    return isinstance(found, type) and isinstance(given, found)
+    return isinstance(found, type) and isinstance(value, found)
 
 
-def is_array(given: object) -> bool:
+def is_array(value: object) -> bool:
     """Return True for a Dask array, an xarray DataArray, or a NumPy array of texts."""
-    is_texts = isinstance(given, np.ndarray) and given.dtype.kind in TEXTS
-    return is_texts or is_labelled(given) or is_lazy(given)
+    is_texts = isinstance(value, np.ndarray) and value.dtype.kind in TEXTS
+    return is_texts or is_labelled(value) or is_lazy(value)
 
 
 def over_items(function: BlockFunction, *given: object, dtype: Dtype) -> Mapped:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray
 from gangsaw.tasks.formats.python_objects.blocks import BlockArray
-from gangsaw.tasks.formats.python_objects.held import HeldArray
 from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.arrays.layout import ArrayLayout
 
@@ -41,7 +41,7 @@ def _fitting(blocks: Sequence[int], wanted: int) -> int:
     return below if 2 * below >= wanted else min(n for n in divisors if n >= wanted)
 
 
-def is_stored_alike(array: SourceArray) -> bool:
+def has_same_form(array: SourceArray) -> bool:
     """Return True if xarray and `compress` store an array in the same form: it is not carried."""
     return isinstance(array, BlockArray | HeldArray)
 
@@ -58,14 +58,14 @@ def of_samples(variable: xr.Variable) -> dict[str, object]:
 
 
 def variables_by_path(
-    given: xr.Dataset | xr.DataTree,
+    value: xr.Dataset | xr.DataTree,
 ) -> Iterator[tuple[str, Mapping[object, xr.Variable]]]:
     """Yield the path of each group in the tree with its variables."""
     import xarray as xr
 
-    if isinstance(given, xr.Dataset):
-        yield "", given.variables
+    if isinstance(value, xr.Dataset):
+        yield "", value.variables
         return
-    for node in given.subtree:
-        path = node.path.removeprefix(given.path).strip("/")
-        yield path, node.to_dataset(inherit=node is given).variables
+    for node in value.subtree:
+        path = node.path.removeprefix(value.path).strip("/")
+        yield path, node.to_dataset(inherit=node is value).variables

@@ -106,17 +106,17 @@ def _slab_gives_back(variable: xr.Variable) -> object:
         return False
 
 
-def _equal(found: NumpyArray, given: NumpyArray) -> NumpyArray:
+def _equal(found: NumpyArray, value: NumpyArray) -> NumpyArray:
     """Return where two arrays, of NumPy or Dask, are equal, also in the sign of zero.
 
     NumPy rounds an integer above 2**53 if it is compared with a float; here it equals none.
     """
-    tests: list[NumpyArray] = [found == given]
-    kinds = found.dtype.kind, given.dtype.kind
+    tests: list[NumpyArray] = [found == value]
+    kinds = found.dtype.kind, value.dtype.kind
     if kinds == ("f", "f"):
-        tests.append(np.signbit(found) == np.signbit(given))
+        tests.append(np.signbit(found) == np.signbit(value))
     elif "f" in kinds and {*kinds} & {*"iu"}:
-        floats, integers = (found, given) if kinds[0] == "f" else (given, found)
+        floats, integers = (found, value) if kinds[0] == "f" else (value, found)
         bound = float(np.iinfo(integers.dtype.str).max) + 1
         tests += [np.less(floats, bound), floats.astype(integers.dtype) == integers]
     return reduce(np.logical_and, tests)

@@ -10,8 +10,8 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray, base_of
 from gangsaw.tasks.formats.python_objects.blocks import BlockArray
-from gangsaw.tasks.formats.python_objects.held import HeldArray, base_of
 from gangsaw.tasks.sources.source import Coordinate, GroupAttrs, SourceArray
 from gangsaw.tasks.store.dataset.carried import TEXTS
 from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, first_line
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray
 from gangsaw.tasks.formats.python_objects.blocks import block_array
-from gangsaw.tasks.formats.python_objects.held import HeldArray
 from gangsaw.tasks.formats.python_objects.packing import drop_lossy_packing
 from gangsaw.tasks.formats.python_objects.source import ObjectSource, object_source
 from gangsaw.tasks.sources.source import GroupAttrs, SourceArray
@@ -25,7 +25,7 @@ JSON = (str, int, float, bool, type(None), np.generic, np.ndarray, bytes)
 
 
 def from_xarray(
-    given: xr.DataArray | xr.Dataset | xr.DataTree,
+    value: xr.DataArray | xr.Dataset | xr.DataTree,
     client: Client | None = None,
     variables: Sequence[str] = (),
     *,
@@ -38,12 +38,12 @@ def from_xarray(
     that they do not. Chunks and codecs of `encoding` are ignored: they belong to another store.
     Raises BadParams for unsupported variables and attributes, by name.
     """
-    name = f"the {type(given).__name__}"
+    name = f"the {type(value).__name__}"
     found: list[SourceArray] = []
     data: list[str] = []
     groups: list[GroupAttrs] = []
     remarks: list[str] = []
-    for path, part in _parts(given):
+    for path, part in _parts(value):
         prefix = f"{path}/".lstrip("/")
         data += [f"{prefix}{one}" for one in part.data_vars]
         exact, lossy = drop_lossy_packing(_lazy(part), prefix, variables)
@@ -57,32 +57,32 @@ def from_xarray(
 
 
 def with_exact_packing(
-    given: xr.Dataset | xr.DataTree,
+    value: xr.Dataset | xr.DataTree,
 ) -> tuple[xr.Dataset | xr.DataTree, tuple[str, ...]]:
     """Return a data set or tree without lossy packings, and a note for each dropped one."""
     import xarray as xr
 
-    if isinstance(given, xr.Dataset):
-        return drop_lossy_packing(_lazy(given))
+    if isinstance(value, xr.Dataset):
+        return drop_lossy_packing(_lazy(value))
     notes: list[str] = []
     nodes: dict[str, xr.Dataset] = {}
-    for path, part in _parts(given):
+    for path, part in _parts(value):
         nodes[f"/{path}"], lossy = drop_lossy_packing(_lazy(part), f"{path}/".lstrip("/"))
         notes += lossy
     return xr.DataTree.from_dict(nodes), tuple(notes)
 
 
-def _parts(given: xr.DataArray | xr.Dataset | xr.DataTree) -> Iterator[tuple[str, xr.Dataset]]:
+def _parts(value: xr.DataArray | xr.Dataset | xr.DataTree) -> Iterator[tuple[str, xr.Dataset]]:
     """Yield the path and data set of each group, the root first."""
     import xarray as xr
 
-    if isinstance(given, xr.DataTree):
-        root = given.path
-        for node in given.subtree:
+    if isinstance(value, xr.DataTree):
+        root = value.path
+        for node in value.subtree:
             path = node.path.removeprefix(root).strip("/")
-            yield path, node.to_dataset(inherit=node is given)
+            yield path, node.to_dataset(inherit=node is value)
         return
-    yield "", dataset_of(given) if isinstance(given, xr.DataArray) else given
+    yield "", dataset_of(value) if isinstance(value, xr.DataArray) else value
 
 
 def dataset_of(array: xr.DataArray, nameless: str = NAMELESS) -> xr.Dataset:

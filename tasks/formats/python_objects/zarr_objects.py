@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def from_zarr(
-    given: AnyArray | zarr.Group,
+    value: AnyArray | zarr.Group,
     client: Client | None = None,
     variables: Sequence[str] = (),
     *,
@@ -30,9 +30,9 @@ def from_zarr(
     Raises BadParams for unsupported arrays, and for a store in the memory of this process if
     workers would have to read it.
     """
-    if client is not None and isinstance(given.store, MemoryStore):
+    if client is not None and isinstance(value.store, MemoryStore):
         raise BadParams("a MemoryStore is in this process alone: leave client= out")
-    store, path = given.store, given.path
+    store, path = value.store, value.path
     if isinstance(store, LocalStore):
         address = str(store.root / path) if path else str(store.root)
         return open_zarr(address, "", variables, accept_loss=accept_loss)

@@ -21,7 +21,7 @@ from gangsaw.tasks.formats.contract.format import (
 from gangsaw.tasks.formats.contract.layouts import BYTE_ORDER, BYTE_ORDERS, INTERLEAVE, INTERLEAVES
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
     from gangsaw.tasks.formats.contract.layouts import FlatLayout, RawLayout
     from gangsaw.tasks.sources.source import Source, SourceArray
 
@@ -52,15 +52,15 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
     )
 
 
-def _witness(paths: Paths, options: SourceOptions) -> Witness:
-    from gangsaw.tasks.formats.raw.independent_reader import raw_witness
+def _open_independent_reader(paths: Paths, options: SourceOptions) -> IndependentReader:
+    from gangsaw.tasks.formats.raw.independent_reader import open_raw_reader
 
     own = cast("RawLayout", options.own)
     shape, dtype = own.get("shape"), own.get("dtype")
     assert shape is not None, "it was opened before"
     assert dtype is not None, "it was opened before"
     interleave, byte_order = own.get("interleave", "bsq"), own.get("byte_order")
-    return raw_witness(paths[0], shape, dtype, interleave, byte_order, own.get("offset", 0))
+    return open_raw_reader(paths[0], shape, dtype, interleave, byte_order, own.get("offset", 0))
 
 
 def _fit(source: Source) -> Fit:
@@ -86,12 +86,12 @@ def _lost_names(array: SourceArray) -> Iterator[str]:
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
-    from gangsaw.tasks.formats.envi.export import kept_byte_order
+    from gangsaw.tasks.formats.envi.export import get_byte_order
     from gangsaw.tasks.formats.envi.metadata import header_fields
     from gangsaw.tasks.formats.exporting.flat_export import export_raw, only_array, raw_dims
 
     array, layout = only_array(source), cast("FlatLayout", options.own)
-    kept = kept_byte_order(header_fields(array.attrs, (), None))
+    kept = get_byte_order(header_fields(array.attrs, (), None))
     export_raw(
         array,
         Path(paths[0]),
@@ -109,7 +109,7 @@ RAW = Format(
     about="samples alone, as `--shape` and `--dtype` say",
     sure=_sure,
     open=_open,
-    witness=_witness,
+    witness=_open_independent_reader,
     options=(
         Option("shape", "bands,rows,columns, whatever the interleave.", read=extents),
         Option("dtype", "Sample type, such as uint16."),

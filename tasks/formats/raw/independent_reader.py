@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.sources.source import Described, Region
 
 ORDER = {"bsq": (0, 1, 2), "bil": (1, 0, 2), "bip": (1, 2, 0)}  # axes of (bands, rows, columns)
@@ -32,14 +32,14 @@ class MappedArray(Described):
         return np.asarray(flat.reshape(self.shape)[region])
 
 
-def raw_witness(
+def open_raw_reader(
     path: str,
     shape: tuple[int, ...],
     dtype: str,
     interleave: str = "bsq",
     byte_order: str | None = None,
     offset: int = 0,
-) -> Witness:
+) -> IndependentReader:
     """Return a reader of the only array of a raw file; the arguments are the user's options."""
     kind: Dtype = np.dtype(dtype)
     if byte_order is not None:
@@ -55,4 +55,4 @@ def raw_witness(
         path=str(Path(path).absolute()),
         offset=offset,
     )
-    return Witness(f"{library('numpy')} (memmap)", (array,))
+    return IndependentReader(f"{library('numpy')} (memmap)", (array,))

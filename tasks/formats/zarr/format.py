@@ -17,7 +17,7 @@ from gangsaw.tasks.formats.contract.format import (
 )
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
     from gangsaw.tasks.sources.source import Source
 
 METADATA = ("zarr.json", ".zgroup", ".zarray")
@@ -40,10 +40,10 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
     return open_zarr(paths[0], options.group, options.variables, accept_loss=options.accept_loss)
 
 
-def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
-    from gangsaw.tasks.formats.zarr.independent_reader import zarr_witness
+def _open_independent_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
+    from gangsaw.tasks.formats.zarr.independent_reader import open_zarr_reader
 
-    return zarr_witness(paths[0], options.group, options.variables)
+    return open_zarr_reader(paths[0], options.group, options.variables)
 
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
@@ -64,9 +64,9 @@ def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
 
 
 def _fit(source: Source) -> Fit:
-    from gangsaw.tasks.formats.zarr.item_types import told
+    from gangsaw.tasks.formats.zarr.item_types import describe_type_changes
 
-    return Fit(told=told(source))
+    return Fit(told=describe_type_changes(source))
 
 
 ZARR = Format(
@@ -75,7 +75,7 @@ ZARR = Format(
     about="arrays and trees of groups of versions 2 and 3, in a folder or a ZIP file, xradio's too",
     sure=_sure,
     open=_open,
-    witness=_witness,
+    witness=_open_independent_reader,
     takes=frozenset({"variables", "group"}),
     export=_export,
     damaged=("fill",),

@@ -14,7 +14,7 @@ from zarr.abc.store import Store
 from zarr.storage import StorePath, ZipStore
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.sources.source import Described, Region
 from gangsaw.tasks.store.arrays.grids import any_grid, largest_chunks
 from gangsaw.tasks.store.arrays.members import members, open_node
@@ -49,7 +49,9 @@ def _opened(address: str) -> Iterator[str | Store | StorePath]:
         yield store
 
 
-def zarr_witness(address: str, group: str = "", variables: tuple[str, ...] = ()) -> Witness:
+def open_zarr_reader(
+    address: str, group: str = "", variables: tuple[str, ...] = ()
+) -> IndependentReader:
     """Return a reader of a store's arrays, limited to one group or to these names."""
     node = open_node(address, group)
     found = {ROOT: node} if isinstance(node, zarr.Array) else _below(node)
@@ -67,7 +69,7 @@ def zarr_witness(address: str, group: str = "", variables: tuple[str, ...] = ())
         for name, item in found.items()
         if not variables or name in variables
     )
-    return Witness(library("zarr"), tuple(arrays))
+    return IndependentReader(library("zarr"), tuple(arrays))
 
 
 def _below(group: zarr.Group) -> dict[str, AnyArray]:

@@ -114,7 +114,7 @@ def _is_big(dtype: Dtype) -> bool:
     return any(map(_is_big, fields)) or dtype.base.str.startswith(">")
 
 
-def told(source: Source) -> tuple[str, ...]:
+def describe_type_changes(source: Source) -> tuple[str, ...]:
     """Return a description of each variable whose stored form differs from the original.
 
     Such variables stay carried because Zarr lacks their type, or change their byte order.

@@ -23,7 +23,7 @@ MOST_GENOMES = 1 << 20  # files of one command
 TWO_BIT_SIGNS = (b"\x43\x27\x41\x1a", b"\x1a\x41\x27\x43")  # magic numbers, one for each byte order
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
     from gangsaw.tasks.genomics.genomes.collections.collected import CollectionStream
     from gangsaw.tasks.genomics.genomes.stored.stream import GenomeStream
     from gangsaw.tasks.sources.source import Source
@@ -77,13 +77,13 @@ def _open_fasta(paths: Paths, options: SourceOptions) -> GenomeStream:
     return _open(paths, options, "genome")
 
 
-def _open_fasta_reader(paths: Paths, _: SourceOptions) -> Witness | None:
+def _open_fasta_reader(paths: Paths, _: SourceOptions) -> IndependentReader | None:
     from gangsaw.tasks.genomics.genomes.files.independent_reader import open_fasta_reader
 
     return open_fasta_reader(paths)
 
 
-def _open_two_bit_reader(paths: Paths, _: SourceOptions) -> Witness | None:
+def _open_two_bit_reader(paths: Paths, _: SourceOptions) -> IndependentReader | None:
     from gangsaw.tasks.genomics.genomes.files.independent_reader import open_two_bit_reader
 
     return open_two_bit_reader(paths)

@@ -29,7 +29,7 @@ from gangsaw.tasks.genomics.reads.files.settings import (
 )
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.contract.independent_reader import Witness
+    from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
     from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet
     from gangsaw.tasks.genomics.reads.stream.stream import ReadStream
     from gangsaw.tasks.sources.source import Source
@@ -128,8 +128,8 @@ def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
     return replace(stream, chosen=both) if has_singles else stream
 
 
-def _reader_opener(kind: str) -> Callable[[Paths, SourceOptions], Witness | None]:
-    def open_reader(paths: Paths, _: SourceOptions) -> Witness | None:
+def _reader_opener(kind: str) -> Callable[[Paths, SourceOptions], IndependentReader | None]:
+    def open_reader(paths: Paths, _: SourceOptions) -> IndependentReader | None:
         from gangsaw.tasks.genomics.reads.independent_reader import open_reads_reader
 
         return open_reads_reader(paths, kind)

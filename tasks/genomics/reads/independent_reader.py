@@ -13,7 +13,7 @@ import zarr
 
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.tasks.formats.contract.format import Paths
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.genomics.sequences.fastx import (
     fastx_records,
     pysam_reads,
@@ -41,13 +41,13 @@ class ReadRecord(NamedTuple):
 Records = Iterator[ReadRecord]
 
 
-def open_reads_reader(paths: Paths, kind: str) -> Witness | None:
+def open_reads_reader(paths: Paths, kind: str) -> IndependentReader | None:
     """Return an independent reader of FASTQ, FASTA or BAM; None if pysam cannot read the files."""
     is_bam = kind == "bam"
     if find_spec("pysam") is None or not (is_bam or pysam_reads(paths)):
         return None
     opened = aligned_reads if is_bam else text_reads
-    return Witness(library("pysam"), records=partial(compare_reads, paths, opened))
+    return IndependentReader(library("pysam"), records=partial(compare_reads, paths, opened))
 
 
 def text_reads(path: str, _: str) -> Records:

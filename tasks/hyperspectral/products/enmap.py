@@ -67,7 +67,7 @@ def described(source: Source, image: Path) -> Source:
     if path is None:
         raise BadParams(f"{image}: no METADATA.XML of EnMAP lies beside it")
     root = _parsed(path)
-    arrays = [_told(array, root, image) for array in source.arrays]
+    arrays = [_add_attributes(array, root, image) for array in source.arrays]
     cube = next((a for a in arrays if len(a.shape) == 3), None)
     new = [_text(path), *(() if cube is None else _bands(root, image, cube))]
     taken = {*(a.name for a in arrays), *(c.name for c in source.coords)}
@@ -108,7 +108,7 @@ def _bands(root: ElementTree.Element, image: Path, cube: SourceArray) -> Iterato
             yield Coordinate(to, cube.dims[:1], np.array(texts, "f8"), told)
 
 
-def _told(array: SourceArray, root: ElementTree.Element, image: Path) -> SourceArray:
+def _add_attributes(array: SourceArray, root: ElementTree.Element, image: Path) -> SourceArray:
     """Return the cube with the names of its coordinates, and a fill value if it has none."""
     if len(array.shape) != 3 or not isinstance(array, Described):
         return array

@@ -42,7 +42,7 @@ def cubes(source: XarraySource) -> Iterator[Cube]:
 
 
 def _cube(
-    array: XarrayArray, group: str, places: Iterable[XarrayArray], attrs: Mapping[str, object]
+    array: XarrayArray, group: str, locations: Iterable[XarrayArray], attrs: Mapping[str, object]
 ) -> Iterator[Cube]:
     sensor = last(array.name).partition("_")[0].lower()  # vnir or swir; an image has any other word
     is_cube = len(array.shape) == 3 and sensor in ("vnir", "swir")
@@ -52,7 +52,7 @@ def _cube(
     dims = ("y", band, "x") if is_cube else ("y", "x")
     near: list[XarrayArray | Coordinate] = [
         repeated(place, group, ("y", "x"))
-        for place in places
+        for place in locations
         if place.shape == (array.shape[0], array.shape[-1]) and _is_of(last(place.name), sensor)
     ]
     if is_cube:

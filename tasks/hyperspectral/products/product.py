@@ -72,7 +72,7 @@ def dressed(source: XarraySource, cubes: Sequence[Cube]) -> XarraySource:
     taken = {*arrays, *coords}  # a product may have such a coordinate already
     for cube in cubes:
         near = [one for one in cube.near if one.name not in taken]
-        arrays[cube.path] = _told(own[cube.path], cube, near)
+        arrays[cube.path] = _add_attributes(own[cube.path], cube, near)
         arrays |= {one.name: one for one in near if not isinstance(one, Coordinate)}
         coords |= {one.name: one for one in near if isinstance(one, Coordinate)}
     return replace(source, arrays=tuple(arrays.values()), coords=tuple(coords.values()))
@@ -83,7 +83,9 @@ def plain_arrays(source: XarraySource) -> list[XarrayArray]:
     return [array for array in source.arrays if isinstance(array, XarrayArray)]
 
 
-def _told(array: XarrayArray, cube: Cube, near: Iterable[XarrayArray | Coordinate]) -> XarrayArray:
+def _add_attributes(
+    array: XarrayArray, cube: Cube, near: Iterable[XarrayArray | Coordinate]
+) -> XarrayArray:
     """Return an array with names of its axes, and with the CF attribute `coordinates`."""
     names = str(array.attrs.get("coordinates", "")).split()
     names += [last(one.name) for one in near if one.dims != (last(one.name),)]

@@ -14,7 +14,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.options import nearest
 from gangsaw.codecs.core.plugins.selection import ArrayFacts, Extents, Grade
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.formats.python_objects.taken import kind_of
+from gangsaw.tasks.formats.python_objects.conversion import kind_of
 from gangsaw.tasks.jobs.choice.choose import (
     GENERAL_CODEC,
     Choice,

@@ -13,8 +13,7 @@ from typing import Protocol, TypeVar, cast
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.run.graph import OnBlocks
-from gangsaw.tasks.formats.python_objects.blocks import BlockArray, as_said
-from gangsaw.tasks.formats.python_objects.held import (
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import (
     HeldArray,
     base_of,
     base_region,
@@ -22,6 +21,7 @@ from gangsaw.tasks.formats.python_objects.held import (
     parts_of,
     span_of,
 )
+from gangsaw.tasks.formats.python_objects.blocks import BlockArray, cast_block
 from gangsaw.tasks.sources.source import Region, SourceArray
 from gangsaw.tasks.store.arrays.chunks import chunk_grid
 
@@ -92,7 +92,7 @@ def given(function: FunctionT, batch: object, samples: Sequence[NumpyArray]) -> 
     base = base_of(getattr(function, "source", None))
     assert base is not None
     spans = (span_of(region) for region in _regions(function, batch))
-    named = (as_said(one, base.dtype, base.name) for one in samples)
+    named = (cast_block(one, base.dtype, base.name) for one in samples)
     kept = dict(zip(spans, named, strict=True))
     return _reading(function, parts_of(base, kept))
 

@@ -23,7 +23,7 @@ from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.runs.plan import plan_of_stages
 from gangsaw.tasks.jobs.streams.spool import spool
-from gangsaw.tasks.sources.source import JobStage, Room, Source, Stage, Stream
+from gangsaw.tasks.sources.source import JobStage, Source, Stage, StageResources, Stream
 from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.source import open_zarr
@@ -67,7 +67,9 @@ def staged(
         with nullcontext() if watch is None else watch.held(lambda: _remove_all(made)):
             for stage in stages:
                 made.append(folder_of(stage.name))
-                source = _staged_by(stage, source, Room(made[-1], client, resume, on_progress))
+                source = _staged_by(
+                    stage, source, StageResources(made[-1], client, resume, on_progress)
+                )
         yield source
         is_over = True
     finally:
@@ -78,7 +80,9 @@ def _comes_once(source: Source | Stream) -> bool:
     return isinstance(source, Stream) and not getattr(source, "is_repeatable", False)
 
 
-def _staged_by(stage: Stage | JobStage, source: Source | Stream, room: Room) -> Source | Stream:
+def _staged_by(
+    stage: Stage | JobStage, source: Source | Stream, room: StageResources
+) -> Source | Stream:
     """Run a stage; return its result, which is stored in the folder of `room`."""
     if isinstance(stage, Stage):
         return _stored(stage.run(source), room.folder, room.client, room.resume)

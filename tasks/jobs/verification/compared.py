@@ -13,7 +13,7 @@ from zarr.errors import NodeNotFoundError
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.plugins.options import listed
-from gangsaw.tasks.formats.contract.independent_reader import Witness
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.jobs.chunks.check import same_bits
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped
 from gangsaw.tasks.jobs.verification.verify import Report
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from zarr.types import AnyArray
 
 
-def compared(report: Report, store: str, stream: Stream, witness: Witness | None = None) -> Report:
+def compared(
+    report: Report, store: str, stream: Stream, witness: IndependentReader | None = None
+) -> Report:
     """Return the report of a store with its differences from a stream, which is read to its end.
 
     An independent reader (`witness`) with a method for the stream's records compares them, too. A

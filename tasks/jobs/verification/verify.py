@@ -23,7 +23,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.engine.run.run import Options
 from gangsaw.tasks.engine.scheduling.memory import transcode_bytes
-from gangsaw.tasks.formats.contract.independent_reader import Witness
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.jobs.chunks.check import CheckChunks, Checked, same_items
 from gangsaw.tasks.jobs.chunks.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.chunks.transcode import ahead_bytes
@@ -100,7 +100,7 @@ def verify(
     is_part: bool = False,
     accept_loss: bool = False,
     adopt: bool = False,
-    witness: Witness | None = None,
+    witness: IndependentReader | None = None,
     client: Client | None = None,
     options: Options | None = None,
     on_progress: OnProgress | None = None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.formats.contract.independent_reader import Witness
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.jobs.verification.finished import FinishedArray
 from gangsaw.tasks.sources.source import Coordinate, Described, Region, Source, SourceArray
 from gangsaw.tasks.store.dataset.carried import DTYPE, TEXTS, as_coordinate, by_bytes, is_plain
@@ -23,7 +23,7 @@ Variable = SourceArray | Coordinate
 
 
 def seen_of(
-    witness: Witness | None, stored: Mapping[str, FinishedArray], lost: Iterable[Refused]
+    witness: IndependentReader | None, stored: Mapping[str, FinishedArray], lost: Iterable[Refused]
 ) -> list[Variable]:
     """Return the variables that a library reads, in the form of the store.
 
@@ -97,7 +97,7 @@ def _as_carried(one: SourceArray, array: FinishedArray) -> SourceArray:
 
 
 def readers_of(
-    against: Source | None, witness: Witness | None, seen: Sequence[Variable]
+    against: Source | None, witness: IndependentReader | None, seen: Sequence[Variable]
 ) -> tuple[str, ...]:
     """Return the readers of a source: the library, and Gangsaw for arrays it does not read."""
     if against is None:

@@ -265,14 +265,19 @@ def _fill_ms(template: Template, path: Path) -> Iterator[PutColumn]:
     with extras_named(str(path)):
         from casacore.tables import table as open_table
 
-    from gangsaw.tasks.radio.measurement_sets.template import DESCRIPTION, PART, fill_kept, unpack
+    from gangsaw.tasks.radio.measurement_sets.template import (
+        DESCRIPTION,
+        PART,
+        copy_template_cells,
+        unpack,
+    )
 
     path.mkdir(exist_ok=True)
     unpack(template.data, path)
     table = open_table(str(path), ack=False, readonly=False)
     try:
         table.addrows(template.parts[0].rows.n_rows)
-        fill_kept(table, path)
+        copy_template_cells(table, path)
 
         def put(part: TemplatePart, item: str) -> Put:
             number = part.path.removeprefix(PART)

@@ -52,7 +52,7 @@ def _of_ms(source: Source, template: Template) -> Iterator[str]:
     coords = {str(c.attrs.get("item")): c for c in source.coords}
     variables: list[SourceArray | Coordinate] = [*source.arrays, *source.coords]
     for item in sorted({str(v.attrs["item"]) for v in variables if "item" in v.attrs} - COLUMNS):
-        if not _says_nothing(item, coords):
+        if not _is_uninformative(item, coords):
             yield f"column {item}"
     with TemporaryDirectory() as folder:
         unpack(template.data, Path(folder))
@@ -64,7 +64,7 @@ def _of_ms(source: Source, template: Template) -> Iterator[str]:
     yield from (f"subtable {name.partition('/')[0]}" for name in template.files)
 
 
-def _says_nothing(item: str, coords: Mapping[str, Coordinate]) -> bool:
+def _is_uninformative(item: str, coords: Mapping[str, Coordinate]) -> bool:
     """Return True if a column is constant and not positive, or equals its counterpart in `SAME`."""
     column, other = coords.get(item), coords.get(SAME.get(item, ""))
     if column is None or not column.values.size:

@@ -20,7 +20,7 @@ from gangsaw.tasks.formats.contract.signatures import hdf5_start
 from gangsaw.tasks.formats.hdf5.filters import missing_filter, open_hdf5
 from gangsaw.tasks.formats.hdf5.virtual import check_virtual
 from gangsaw.tasks.radio.hdf5.template import make_template, too_large
-from gangsaw.tasks.radio.hdf5.unlike import unlike_hdf5
+from gangsaw.tasks.radio.hdf5.template_differences import compare_hdf5_templates
 from gangsaw.tasks.radio.radio import (
     ALL,
     FREQUENCY,
@@ -28,14 +28,14 @@ from gangsaw.tasks.radio.radio import (
     ColumnArray,
     RadioSource,
     RowsPart,
-    Taken,
+    VariableSelection,
     key_coordinates,
     make_source,
     pick,
     without,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
-from gangsaw.tasks.sources.open_files import kept_open
+from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Coordinate, Region
 from gangsaw.tasks.store.dataset.variables import SMALL
 from gangsaw.tasks.store.objects.change_stamps import version_of
@@ -113,7 +113,7 @@ def _is_uvh5(file: h5py.File) -> bool:
     return "Data/visdata" in file and "Header/time_array" in file
 
 
-def open_radio_hdf5(path: str, taken: Taken = ALL) -> RadioSource:
+def open_radio_hdf5(path: str, taken: VariableSelection = ALL) -> RadioSource:
     """Open a uvh5 or KAT file as a source; raise BadParams for other HDF5 and for a damaged file.
 
     It also raises BadParams if the datasets other than columns are too large to be copied whole,
@@ -149,7 +149,7 @@ def _line(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-@kept_open(8)
+@cache_open_files(8)
 def opened(path: str, version: str) -> h5py.File:
     """Open a file for reading; `version` only distinguishes versions of it in the cache."""
     return open_hdf5(path)  # HERA's files use the Bitshuffle filter
@@ -171,7 +171,7 @@ class _Opening:
     path: str
     version: str
     file: h5py.File
-    taken: Taken
+    taken: VariableSelection
 
     def source(
         self, kind: str, columns: list[Hdf5Column], coords: list[Coordinate], emptied: set[str]
@@ -180,7 +180,9 @@ class _Opening:
         lost = self.taken.without(self.name, too_large(self.file, emptied))
         template = (kind, make_template(self.file, emptied, {one.name for one in lost}))
         parts = [RowsPart("", columns, coords)]
-        return without(make_source(self.name, self.path, parts, template, unlike_hdf5), lost)
+        return without(
+            make_source(self.name, self.path, parts, template, compare_hdf5_templates), lost
+        )
 
     def column(self, item: str, name: str, rows: Rows, dims: tuple[str, ...]) -> Hdf5Column:
         """Return a dataset as a column."""

@@ -56,7 +56,7 @@ def regular_columns(table: tables.table) -> Iterator[CellColumn]:
             yield CellColumn(name, shape, np.dtype(TYPES[table.coldatatype(name)]))
 
 
-def kept_columns(parts: Iterable[tables.table]) -> Mapping[str, int]:
+def measure_irregular_columns(parts: Iterable[tables.table]) -> Mapping[str, int]:
     """Return the bytes of each column that is not an array in some of these parts of a table.
 
     Such a column has missing cells, cells of several shapes, or strings. Columns without any cell
@@ -70,13 +70,13 @@ def kept_columns(parts: Iterable[tables.table]) -> Mapping[str, int]:
     return found
 
 
-def too_large(kept: Mapping[str, int]) -> list[Refused]:
+def too_large(irregular: Mapping[str, int]) -> list[Refused]:
     """Return the largest of these columns that must be left out to copy the rest whole."""
     reason = (
         "{} MiB in some rows only, of several extents or of texts; such columns are copied whole, "
         f"but no more than {MOST_WHOLE >> 20} MiB"
     )
-    found = beyond(kept, MOST_WHOLE)
+    found = beyond(irregular, MOST_WHOLE)
     return [Refused(name, f"has {reason.format(size >> 20)}") for name, size in found]
 
 

@@ -21,7 +21,7 @@ from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.radio.measurement_sets.columns import (
     TYPES,
     CellColumn,
-    kept_columns,
+    measure_irregular_columns,
     regular_columns,
     too_large,
 )
@@ -38,7 +38,7 @@ from gangsaw.tasks.radio.measurement_sets.template import (
     make_template,
     subtables,
 )
-from gangsaw.tasks.radio.measurement_sets.unlike import unlike_ms
+from gangsaw.tasks.radio.measurement_sets.template_differences import compare_ms_templates
 from gangsaw.tasks.radio.radio import (
     ALL,
     FREQUENCY,
@@ -46,7 +46,7 @@ from gangsaw.tasks.radio.radio import (
     ColumnArray,
     RadioSource,
     RowsPart,
-    Taken,
+    VariableSelection,
     first_line,
     key_coordinates,
     make_source,
@@ -54,7 +54,7 @@ from gangsaw.tasks.radio.radio import (
     without,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
-from gangsaw.tasks.sources.open_files import kept_open
+from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Coordinate, Region
 from gangsaw.tasks.store.objects.change_stamps import version_of
 
@@ -108,7 +108,9 @@ def is_measurement_set(path: Path) -> bool:
     return (path / "table.dat").is_file()
 
 
-def open_measurement_set(path: str, description: str = "", taken: Taken = ALL) -> RadioSource:
+def open_measurement_set(
+    path: str, description: str = "", taken: VariableSelection = ALL
+) -> RadioSource:
     """Open a MeasurementSet; raise BadParams if there is none, or casacore is missing.
 
     `description` is the DATA_DESC_ID whose rows are selected, "" selects all. Several data
@@ -125,7 +127,7 @@ def open_measurement_set(path: str, description: str = "", taken: Taken = ALL) -
         raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
 
 
-@kept_open(8)
+@cache_open_files(8)
 def opened(path: str, description: int, version: str) -> tables.table:
     """Return the main table, or its rows of one data description.
 
@@ -137,7 +139,7 @@ def opened(path: str, description: int, version: str) -> tables.table:
     return main if description < 0 else main.query(f"DATA_DESC_ID == {description}")
 
 
-def _open(path: str, absolute: str, wanted: str, choice: Taken) -> RadioSource:
+def _open(path: str, absolute: str, wanted: str, choice: VariableSelection) -> RadioSource:
     version = version_of(absolute)
     table = opened(absolute, -1, version)
     if missing := {*KEYS, DESCRIPTION} - set(table.colnames()):
@@ -150,7 +152,7 @@ def _open(path: str, absolute: str, wanted: str, choice: Taken) -> RadioSource:
     taken = _descriptions(path, table, wanted)
     table = opened(absolute, taken[0] if wanted else -1, version)
     tables = {d: opened(absolute, d, version) for d in taken}
-    odd, some = kept_columns(tables.values()), bool(choice.variables)
+    odd, some = measure_irregular_columns(tables.values()), bool(choice.variables)
     lost = (
         () if some else choice.without(path, [*too_large(odd), *refused_columns(absolute, table)])
     )
@@ -170,7 +172,9 @@ def _open(path: str, absolute: str, wanted: str, choice: Taken) -> RadioSource:
     kept = () if some else tuple(name for name in odd if name not in left)
     apart = tuple(str(file.attrs[FILE]) for file in large)
     template = make_template(absolute, table, kept, left, apart)
-    return without(make_source(path, absolute, parts, ("ms", template), unlike_ms, apart), lost)
+    return without(
+        make_source(path, absolute, parts, ("ms", template), compare_ms_templates, apart), lost
+    )
 
 
 def _root(path: str, version: str, table: tables.table) -> RowsPart:
@@ -181,14 +185,14 @@ def _root(path: str, version: str, table: tables.table) -> RowsPart:
 
 
 def _part(
-    path: str, version: str, kept: Collection[str], name: str, number: int, table: tables.table
+    path: str, version: str, irregular: Collection[str], name: str, number: int, table: tables.table
 ) -> RowsPart:
     """Return the rows of one data description as the group `name`."""
     keys = {item: table.getcol(item) for item in KEYS}
     computed = computed_columns(path, table)
     rows = find_rows(*keys.values())
     channels = _channels(table)
-    without = {*KEYS, *kept, *([DESCRIPTION] if name else [])}
+    without = {*KEYS, *irregular, *([DESCRIPTION] if name else [])}
     columns = [
         _array(c, _cell_dims(c, channels), rows, path, number, version, c.name in computed)
         for c in regular_columns(table)

@@ -104,7 +104,7 @@ def unpack(template: NDArray[np.uint8], folder: Path) -> None:
         raise CorruptChunk(f"the template is damaged: {error}", store=str(folder)) from error
 
 
-def fill_kept(main: tables.table, folder: Path) -> None:
+def copy_template_cells(main: tables.table, folder: Path) -> None:
     """Copy the cells that the template includes to the main table, and remove their own table."""
     from casacore.tables import table as open_table
 

@@ -32,7 +32,7 @@ from gangsaw.tasks.radio.radio import (
     ColumnArray,
     RadioSource,
     RowsPart,
-    Taken,
+    VariableSelection,
     first_line,
     make_source,
     pick,
@@ -44,10 +44,10 @@ from gangsaw.tasks.radio.uvdata.losses import lost_of_miriad, lost_of_uvfits
 from gangsaw.tasks.radio.uvdata.uvfits import (
     WEIGHT,
     RandomGroups,
+    compare_uvfits_templates,
     conjugated,
     find_groups,
     make_template,
-    unlike_uvfits,
 )
 from gangsaw.tasks.radio.uvdata.uvfits import columns as group_columns
 from gangsaw.tasks.sources.source import Region
@@ -89,7 +89,7 @@ def is_miriad(folder: Path) -> bool:
     return all((folder / name).is_file() for name in ("visdata", "vartable", "header"))
 
 
-def open_miriad(path: str, taken: Taken = ALL) -> RadioSource:
+def open_miriad(path: str, taken: VariableSelection = ALL) -> RadioSource:
     """Open a miriad folder, which is read whole; raise BadParams if pyuvdata cannot read it.
 
     It also raises BadParams for items that pyuvdata drops, unless `taken` accepts the loss.
@@ -100,7 +100,7 @@ def open_miriad(path: str, taken: Taken = ALL) -> RadioSource:
     return pick(without(found, lost), taken.variables)
 
 
-def open_uvfits(path: str, taken: Taken = ALL) -> RadioSource:
+def open_uvfits(path: str, taken: VariableSelection = ALL) -> RadioSource:
     """Open a uvfits file; raise BadParams for other FITS, and if pyuvdata cannot read it.
 
     It also raises BadParams for items that pyuvdata drops from groups that are not plain float32,
@@ -133,7 +133,11 @@ def _with_groups(found: RadioSource, groups: RandomGroups) -> RadioSource:
     columns = group_columns(found.path, version, groups, rows, {c.name for c in coords})
     template = ("uvfits", make_template(found.path, groups))
     return make_source(
-        found.name, found.path, [RowsPart("", list(columns), coords)], template, unlike_uvfits
+        found.name,
+        found.path,
+        [RowsPart("", list(columns), coords)],
+        template,
+        compare_uvfits_templates,
     )
 
 

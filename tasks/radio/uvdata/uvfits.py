@@ -19,7 +19,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.radio.radio import FREQUENCY, POLARIZATION, ColumnArray
 from gangsaw.tasks.radio.rows import Put, Rows, Run
-from gangsaw.tasks.sources.open_files import kept_open
+from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Region
 
 SINGLE = -32  # BITPIX of float32
@@ -108,7 +108,7 @@ class GroupsColumn(ColumnArray):
         return np.asarray(_values(self.groups, self.item, floats)[(slice(None), *rest)], self.dtype)
 
 
-@kept_open(8)
+@cache_open_files(8)
 def _opened(path: str, groups: RandomGroups, version: str) -> Floats:
     """Return the values of all groups; `version` only distinguishes files in the cache."""
     return groups.mapped(path, "r")
@@ -158,14 +158,14 @@ def _samples(groups: RandomGroups) -> Iterator[_OfGroup]:
     yield _OfGroup("FLAG", FLAGS, *inner, "?")
 
 
-def _parameters(groups: RandomGroups, taken: Collection[str]) -> Iterator[_OfGroup]:
+def _parameters(groups: RandomGroups, selection: Collection[str]) -> Iterator[_OfGroup]:
     """Yield the parameters: uvw as one column; a repeated name is replaced by its number."""
     start = tuple(name[:2] for name in groups.names[:3])
     n_uvw = 3 if start == BASELINES and len(set(groups.scales[:3])) == 1 else 0
     if n_uvw:
         more = {"units": "s", **_scaled(groups.scales[0])}
         yield _OfGroup("UVW", f"{PARAMETERS}0:3", (3,), ("uvw_label",), more=more)
-    used = {*taken, "UVW", "VISIBILITY", "WEIGHT", "FLAG", ""}
+    used = {*selection, "UVW", "VISIBILITY", "WEIGHT", "FLAG", ""}
     for i in range(n_uvw, groups.n_parameters):
         name = groups.names[i].replace("/", "_")
         unique = f"PARAMETER_{i + 1}" if name in used else name
@@ -255,7 +255,7 @@ def visibilities(path: str) -> NDArray[np.complex64] | None:
     return conjugated(groups.samples(groups.mapped(path, "r"))[..., :WEIGHT])
 
 
-def unlike_uvfits(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
+def compare_uvfits_templates(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
     """Return a line if two uvfits templates differ, each (bytes,) uint8."""
     differs = "the header, or a table behind the groups, differs from the source's"
     return [] if np.array_equal(stored, wanted) else [differs]

@@ -17,9 +17,9 @@ from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
 from gangsaw.tasks.search.fm_index.samples import (
     Places,
     Suffixes,
+    locate_rows,
     made_samples,
     opened_samples,
-    places_of,
     seeds_of,
 )
 from gangsaw.tasks.search.kernels import bases, bits, walks
@@ -50,15 +50,15 @@ class BaseIndex(RowIndex):
     _tables: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
     @classmethod
-    def made(cls, letters: Bytes, borders: Places = NO_BORDERS, rate: int = RATE) -> BaseIndex:
+    def made(cls, bases: Bytes, borders: Places = NO_BORDERS, rate: int = RATE) -> BaseIndex:
         """Return the index of (n,) uint8 with the position of every `rate`-th suffix.
 
         borders : (b,) int64, ascending, record borders; no pattern matches across them
 
         It takes 8 bytes of memory per letter if runs are long.
         """
-        text, runs = split(letters, borders)
-        return cls.of_runs(text, suffix_array(text), runs, letters.size, rate)
+        text, runs = split(bases, borders)
+        return cls.of_runs(text, suffix_array(text), runs, bases.size, rate)
 
     @classmethod
     def of_runs(
@@ -127,13 +127,13 @@ class BaseIndex(RowIndex):
         many.
         """
         begins, rows = seeds_of(self.of, query, length)
-        return begins, self.places(rows)
+        return begins, self.locate_rows(rows)
 
-    def places(self, rows: Places) -> Places:
+    def locate_rows(self, rows: Places) -> Places:
         """Return the positions of rows (k,) int64 in the letters; raise CorruptChunk if invalid."""
         n_text = int(self.of.firsts[N_BASES]) - 1
-        found = places_of(walks.locate_bases, self.of, self.samples, rows, n_text)
-        return self.runs.places_of(found)
+        found = locate_rows(walks.locate_bases, self.of, self.samples, rows, n_text)
+        return self.runs.map_positions(found)
 
     def _table(self, k: int) -> npt.NDArray[np.uint32]:
         """Return the rows of all k-mers, computed once."""

@@ -29,7 +29,7 @@ class BaseRuns:
     begins: Places
     places: Places
 
-    def places_of(self, at: Places) -> Places:
+    def map_positions(self, at: Places) -> Places:
         """Return the positions in the letters for positions of bases in the text of the index."""
         run = np.searchsorted(self.begins[1:], at, "right").clip(0, max(0, self.places.size - 1))
         found: Places = self.places[run] + at - self.begins[run]
@@ -41,11 +41,11 @@ def codes_for(pattern: bytes) -> Bytes:
     return CODES[np.frombuffer(pattern, np.uint8)]
 
 
-def split(letters: Bytes, borders: Places) -> tuple[Bytes, BaseRuns]:
+def split(bases: Bytes, borders: Places) -> tuple[Bytes, BaseRuns]:
     """Return the runs of bases as a text with breaks between, and their positions."""
-    codes = CODES[letters]
+    codes = CODES[bases]
     most = int(np.count_nonzero(codes > N_BASES - 1)) + borders.size + 1
-    text = np.empty(letters.size + most, np.uint8)
+    text = np.empty(bases.size + most, np.uint8)
     begins, places = np.empty(most, np.int64), np.empty(most, np.int64)
     n_runs, n_text = split_runs(codes, borders, text, begins, places)
     ends = np.append(begins[:n_runs], n_text + (n_runs > 0))

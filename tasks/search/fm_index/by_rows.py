@@ -25,7 +25,7 @@ class RowIndex(ABC):
         """Return the first row and the end of each pattern, (k, 2) int64."""
 
     @abstractmethod
-    def places(self, rows: Places) -> Places:
+    def locate_rows(self, rows: Places) -> Places:
         """Return the positions of rows (k,) int64; raise CorruptChunk if the index is invalid."""
 
     def counts(self, patterns: Ragged) -> Places:
@@ -39,7 +39,7 @@ class RowIndex(ABC):
     def located_at(self, rows: Places) -> tuple[Places, Places]:
         """Return the same of patterns whose rows (k, 2) are found."""
         which, each = _rows_in_turn(rows)
-        return which, self.places(each)
+        return which, self.locate_rows(each)
 
 
 def counts_of(rows: Places) -> Places:

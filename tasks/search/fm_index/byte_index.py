@@ -18,9 +18,9 @@ from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
 from gangsaw.tasks.search.fm_index.samples import (
     Places,
     Suffixes,
+    locate_rows,
     made_samples,
     opened_samples,
-    places_of,
     seeds_of,
 )
 from gangsaw.tasks.search.kernels import bits, tree, walks
@@ -53,7 +53,7 @@ class ByteIndex(RowIndex):
     @classmethod
     def of_text(cls, text: Bytes, suffixes: Suffixes, rate: int) -> ByteIndex:
         """Return the index of a text from its suffix array."""
-        counts = letters_of(text)
+        counts = count_bytes(text)
         lengths = lengths_for(counts)
         samples = made_samples(text, suffixes, rate, has_breaks=False)
         transformed, primary = np.empty(text.size, np.uint8), 0
@@ -114,14 +114,14 @@ class ByteIndex(RowIndex):
         many.
         """
         begins, rows = seeds_of(self.of, query, length)
-        return begins, self.places(rows)
+        return begins, self.locate_rows(rows)
 
-    def places(self, rows: Places) -> Places:
+    def locate_rows(self, rows: Places) -> Places:
         """Return the positions of rows (k,) int64 in the text; raise CorruptChunk if invalid."""
-        return places_of(walks.locate_bytes, self.of, self.samples, rows, self.n)
+        return locate_rows(walks.locate_bytes, self.of, self.samples, rows, self.n)
 
 
-def letters_of(text: Bytes) -> Places:
+def count_bytes(text: Bytes) -> Places:
     """Return the count of each byte value, without the int64 copy of NumPy's `bincount`."""
     counts = np.zeros((TABLES, LETTERS), np.int64)
     count_bytes(text, np.zeros(1, np.int64), np.array([text.size]), counts)

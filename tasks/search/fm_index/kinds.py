@@ -11,7 +11,7 @@ from gangsaw.tasks.search.fm_index.base_index import BaseIndex
 from gangsaw.tasks.search.fm_index.base_runs import BaseRuns, split
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
 from gangsaw.tasks.search.fm_index.codes import lengths_for
-from gangsaw.tasks.search.fm_index.packed import FIELDS, Bytes, Section, room_of, unpack
+from gangsaw.tasks.search.fm_index.packed import FIELDS, Bytes, Section, count_padded_bytes, unpack
 from gangsaw.tasks.search.fm_index.repeat_index import RepeatIndex
 from gangsaw.tasks.search.fm_index.samples import Places
 from gangsaw.tasks.search.fm_index.stored_runs import count_runs
@@ -64,27 +64,27 @@ def opened(data: Bytes) -> TextIndex:
     raise CorruptChunk(f"an index of kind {found.kind}")
 
 
-def room_for(kind: Kind, n: int, rate: int) -> int:
+def bound_index_bytes(kind: Kind, n: int, rate: int) -> int:
     """Return the most bytes of an index of n letters, with the allowed number of runs."""
     if kind == "bytes":
-        return _room(n, rate, n_bits=8 * n)
+        return _bound_bytes(n, rate, n_bits=8 * n)
     runs = n // PER_RUN + SPARE_RUNS
-    return _room(n + runs, rate, n_runs=runs)
+    return _bound_bytes(n + runs, rate, n_runs=runs)
 
 
 def _plain_bytes(text: Bytes, runs: BaseRuns | None, rate: int) -> int:
     """Return the bytes of an index of a text that is not by runs."""
     if runs is not None:
-        return _room(text.size, rate, n_runs=runs.places.size)
-    counts = byte_index.letters_of(text)
-    return _room(text.size, rate, n_bits=int((counts * lengths_for(counts)).sum()))
+        return _bound_bytes(text.size, rate, n_runs=runs.places.size)
+    counts = byte_index.count_bytes(text)
+    return _bound_bytes(text.size, rate, n_bits=int((counts * lengths_for(counts)).sum()))
 
 
-def _room(n: int, rate: int, n_runs: int = 0, n_bits: int | None = None) -> int:
+def _bound_bytes(n: int, rate: int, n_runs: int = 0, n_bits: int | None = None) -> int:
     """Return the bytes of an index of n letters; n_bits : bits of the tree of a byte index."""
     if n_bits is None:
         own = [Section(bases.n_words(n + 1), "u8"), *3 * [Section(n_runs + 1, "u4")]]
     else:
         own = [Section(256, "u4"), Section(256, "u1"), Section(bits.n_words(n_bits), "u8")]
     marks = [Section(bits.n_words(n + 1), "u8"), Section(n // rate + 2 + n_runs, "u4")]
-    return 8 * FIELDS + room_of([*own, *marks])
+    return 8 * FIELDS + count_padded_bytes([*own, *marks])

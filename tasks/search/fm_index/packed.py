@@ -77,7 +77,7 @@ def padded(n_bytes: int) -> int:
     return n_bytes + -n_bytes % LINE
 
 
-def room_of(sections: Sequence[Section]) -> int:
+def count_padded_bytes(sections: Sequence[Section]) -> int:
     """Return the padded bytes of arrays."""
     return sum(padded(size * np.dtype(kind).itemsize) for size, kind in sections)
 

@@ -49,7 +49,7 @@ class RepeatIndex:
         arrays = data.arrays()
         n_runs, primary, n_firsts, n_lasts = others
         sizes = (n_text, n_runs, primary, n_firsts, n_lasts)
-        stored = StoredRuns.taken(sizes, n_length_words, arrays)
+        stored = StoredRuns.read(sizes, n_length_words, arrays)
         runs = None
         if has_bases:
             starts, places = arrays.take(n_bases + 1, np.uint32), arrays.take(n_bases, np.uint32)
@@ -93,7 +93,7 @@ class RepeatIndex:
         """
         room = max(1, query.size - length + 1)
         windows, rows = np.empty(room, np.int64), np.empty((room, 3), np.int64)
-        used = repeats.find_windows(self.of, self._letters(query), length, windows, rows)
+        used = repeats.find_windows(self.of, self._to_symbols(query), length, windows, rows)
         if int((rows[:used, repeats.HIGH] - rows[:used, repeats.LOW]).sum()) > MOST_SEEDS:
             raise BadParams(
                 f"windows of {length} letters are there too often: look for longer matches"
@@ -105,18 +105,18 @@ class RepeatIndex:
         is_longer = np.isin(keys - self.n - 2, keys) & (begins > 0) & (places > 0)
         return begins[~is_longer], places[~is_longer]
 
-    def _letters(self, letters: Bytes) -> Bytes:
-        return letters if self.runs is None else letters + np.uint8(1)
+    def _to_symbols(self, bases: Bytes) -> Bytes:
+        return bases if self.runs is None else bases + np.uint8(1)
 
     def _rows(self, patterns: Ragged) -> Places:
         found = np.empty((len(patterns), 3), np.int64)
-        repeats.find_rows(self.of, self._letters(patterns.data), patterns.offsets, found)
+        repeats.find_rows(self.of, self._to_symbols(patterns.data), patterns.offsets, found)
         return found
 
     def _expanded(self, rows: Places) -> tuple[Places, Places]:
         counts = rows[:, repeats.HIGH] - rows[:, repeats.LOW]
         places = np.empty(int(counts.sum()), np.int64)
-        if not repeats.fill_places(self.of, rows, places):
+        if not repeats.fill_row_positions(self.of, rows, places):
             raise CorruptChunk("the index is of no text: a place is outside")
         which = np.repeat(np.arange(counts.size), counts)
-        return which, places if self.runs is None else self.runs.places_of(places)
+        return which, places if self.runs is None else self.runs.map_positions(places)

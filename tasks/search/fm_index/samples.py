@@ -28,19 +28,19 @@ def made_samples(
     marks = aligned_zeros(bits.n_words(text.size + 1), np.uint64)
     walks.fill_marks(text, suffixes, rate, has_breaks, marks)
     places = np.empty(bits.fill_counts(marks), np.uint32)
-    walks.fill_places(suffixes, marks, places)
+    walks.fill_marked_positions(suffixes, marks, places)
     return walks.Samples(marks, places, rate)
 
 
 def opened_samples(
-    marks: npt.NDArray[np.uint64], places: npt.NDArray[np.uint32], rate: int, n: int
+    marks: npt.NDArray[np.uint64], positions: npt.NDArray[np.uint32], rate: int, n: int
 ) -> walks.Samples:
     """Return the samples of a text of n letters; raise CorruptChunk if inconsistent."""
     if not 1 <= rate <= MOST_RATE:
         raise CorruptChunk(f"places of every {rate}th suffix")
-    if bits.checked_ones(marks, n + 1) != places.size or int(places.max(initial=0)) > n:
+    if bits.checked_ones(marks, n + 1) != positions.size or int(positions.max(initial=0)) > n:
         raise CorruptChunk("sampled places are not those of a text")
-    return walks.Samples(marks, places, rate)
+    return walks.Samples(marks, positions, rate)
 
 
 def seeds_of(
@@ -65,7 +65,9 @@ def seeds_of(
     return begins[:used], rows[:used]
 
 
-def places_of(walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int) -> Places:
+def locate_rows(
+    walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int
+) -> Places:
     """Return the positions of rows (k,) int64; raise CorruptChunk if the index is invalid."""
     out = np.empty(rows.size, np.int64)
     scratch = np.empty(walks.AT_ONCE * walks.WALK, np.int64)

@@ -78,7 +78,7 @@ class StoredRuns:
         return cls(*sizes, alphabet, _packed(codes, _width(alphabet)), lengths, *packed)
 
     @classmethod
-    def taken(cls, sizes: Sizes, n_length_words: int, arrays: Arrays) -> StoredRuns:
+    def read(cls, sizes: Sizes, n_length_words: int, arrays: Arrays) -> StoredRuns:
         """Return the runs stored after a header; raise CorruptChunk if inconsistent."""
         n, n_runs, primary, n_firsts, n_lasts = sizes
         if not 0 < n_runs <= n // FEWEST + SPARE or not 0 < primary <= n:
@@ -170,11 +170,11 @@ class _Order(NamedTuple):
     before: Numbers
 
     @classmethod
-    def of(cls, letters: Bytes, lengths: Numbers, primary: int) -> _Order:
-        r = letters.size
+    def of(cls, symbols: Bytes, lengths: Numbers, primary: int) -> _Order:
+        r = symbols.size
         own, order = np.empty(257, np.int64), np.empty(r, np.uint32)
         rows, before = np.empty(r, np.uint32), np.empty(r + 1, np.uint32)
-        run_bits.sort_runs(letters, lengths, primary, own, order, rows, before)
+        run_bits.sort_runs(symbols, lengths, primary, own, order, rows, before)
         return cls(own, order, rows, before)
 
 
@@ -226,13 +226,13 @@ def _heads(
     return heads, above[order]
 
 
-def _coded(letters: Bytes) -> tuple[Words, Bytes]:
+def _coded(symbols: Bytes) -> tuple[Words, Bytes]:
     """Return the alphabet, one bit per letter, and the index of each letter in it."""
     there = np.zeros(256, np.bool_)
-    there[letters] = True
+    there[symbols] = True
     numbers = (np.cumsum(there) - 1).astype(np.uint8)
     alphabet = np.packbits(there, bitorder="little").view("<u8").astype(np.uint64)
-    return alphabet, numbers[letters]
+    return alphabet, numbers[symbols]
 
 
 def _bits(alphabet: Words) -> Bytes:

@@ -141,7 +141,7 @@ def find_windows(of: Any, data: Any, length: int, windows: Any, rows: Any) -> An
 
 
 @jit_norefs
-def fill_places(of: Any, rows: Any, places: Any) -> bool:
+def fill_row_positions(of: Any, rows: Any, positions: Any) -> bool:
     """Fill the positions of all rows of patterns, backwards; return True if all are in the text."""
     used, n = 0, of.firsts[LETTERS] - 1
     for i in range(len(rows)):
@@ -149,7 +149,7 @@ def fill_places(of: Any, rows: Any, places: Any) -> bool:
         for row in range(rows[i, HIGH] - 1, rows[i, LOW] - 1, -1):
             if not 0 <= place <= n:
                 return False
-            places[used] = place
+            positions[used] = place
             used += 1
             if row > rows[i, LOW]:
                 head = _last_below(of.heads, 0, of.heads.size, place + 1)

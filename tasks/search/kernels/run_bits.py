@@ -169,7 +169,7 @@ def mark_followers(following: Any, is_follower: Any) -> Any:
 
 
 @jit_norefs
-def follow(following: Any, is_follower: Any, known: Any, places: Any) -> Any:
+def follow(following: Any, is_follower: Any, known: Any, positions: Any) -> Any:
     """Fill positions (r,) int64 from those of first runs of chains; return True if complete.
 
     No two runs have the same successor, so a chain with a first run ends.
@@ -180,6 +180,6 @@ def follow(following: Any, is_follower: Any, known: Any, places: Any) -> Any:
             run, place = np.int64(first), np.int64(known[used])
             used += 1
             while run != END:
-                places[run] = place
+                positions[run] = place
                 run, place, reached = np.int64(following[run]), place - 1, reached + 1
     return reached == following.size

@@ -52,12 +52,12 @@ def fill_marks(text: Any, suffixes: Any, rate: int, has_breaks: bool, marks: Any
 
 
 @jit_norefs
-def fill_places(suffixes: Any, marks: Any, places: Any) -> None:
+def fill_marked_positions(suffixes: Any, marks: Any, positions: Any) -> None:
     """Fill the positions of marked rows."""
     used = 0
     for row in range(suffixes.size + 1):
         if is_set(marks, row):
-            places[used] = suffixes.size if row == 0 else suffixes[row - 1]
+            positions[used] = suffixes.size if row == 0 else suffixes[row - 1]
             used += 1
 
 

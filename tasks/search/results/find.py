@@ -115,11 +115,11 @@ class LocateInChunk:
             parts.append(Located(np.full(places.size, one), places))
         return Located(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _all(self, index: TextIndex, number: int, letters: Ragged) -> Located:
+    def _all(self, index: TextIndex, number: int, text: Ragged) -> Located:
         """Return all places; an index of runs needs no walk to each."""
         if isinstance(index, RowIndex):
-            return Located(*scan.located(self.text, number, index, letters))
-        return Located(*index.located(letters))
+            return Located(*scan.located(self.text, number, index, text))
+        return Located(*index.located(text))
 
     def _first(self, index: TextIndex, number: int, one: int, count: int) -> Places:
         """Return the first positions of one pattern, as many as requested or more."""
@@ -131,9 +131,9 @@ class LocateInChunk:
         return places if places.size >= self.most else index.located(pattern)[1]
 
 
-def check_inside(index: TextIndex, places: Places, lengths: Places | int) -> None:
+def check_inside(index: TextIndex, positions: Places, lengths: Places | int) -> None:
     """Raise CorruptChunk if a match does not end inside the text."""
-    if int((places + lengths).max(initial=0)) > index.n:
+    if int((positions + lengths).max(initial=0)) > index.n:
         raise CorruptChunk("the index is of another text: what is found ends behind it")
 
 

@@ -69,8 +69,8 @@ def lines_of(chunks: Iterable[HitLines]) -> int:
     return total
 
 
-def _in_lines(places: Places, ends: Places) -> HitLines:
+def _in_lines(positions: Places, ends: Places) -> HitLines:
     """Return the line counts for hits (k,) and line ends, both relative to the chunk's start."""
-    lines = np.unique(np.searchsorted(ends, places))
+    lines = np.unique(np.searchsorted(ends, positions))
     in_first, in_last = bool(lines[0] == 0), bool(ends.size and lines[-1] == ends.size)
     return HitLines(lines.size - in_first, in_first, in_last, bool(ends.size))

@@ -78,16 +78,16 @@ class TextLines:
         if group:
             yield group
 
-    def _found(self, places: Places, ends: Places, n: int) -> dict[int, _ShownLine]:
+    def _found(self, positions: Places, ends: Places, n: int) -> dict[int, _ShownLine]:
         """Return the lines to show by their start; the ends of a long line are searched once."""
-        order = np.argsort(places, kind="stable")
-        places, ends = places[order], ends[order]
+        order = np.argsort(positions, kind="stable")
+        positions, ends = positions[order], ends[order]
         found: dict[int, _ShownLine] = {}
         i, last = 0, -1
-        while i < places.size:
-            place = int(places[i])
+        while i < positions.size:
+            place = int(positions[i])
             begin, last = self._begin(place, last + 1), self._end(place)
-            of_line = int(np.searchsorted(places, last, "right"))
+            of_line = int(np.searchsorted(positions, last, "right"))
             hit = place, int(ends[i])
             behind = self._own(found, begin, last, hit, int(ends[i:of_line].max()))
             self._before(found, begin, n)

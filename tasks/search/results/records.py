@@ -34,7 +34,7 @@ class InRecords(NamedTuple):
 class TextRecords(Protocol):
     """Records of a text, by number."""
 
-    def of(self, places: Places) -> InRecords:
+    def of(self, positions: Places) -> InRecords:
         """Return the records at positions (k,) int64."""
 
     def called(self, number: int) -> dict[str, object]:
@@ -47,10 +47,10 @@ class GenomeRecords:
     def __init__(self, store: str) -> None:
         self._genome = Genome(store)
 
-    def of(self, places: Places) -> InRecords:
+    def of(self, positions: Places) -> InRecords:
         """Return the records at positions (k,) int64."""
         starts = self._genome.offsets
-        number = np.searchsorted(starts, places, "right") - 1
+        number = np.searchsorted(starts, positions, "right") - 1
         return InRecords(number, starts[number], starts[number + 1])
 
     def called(self, number: int) -> dict[str, object]:
@@ -64,16 +64,16 @@ class StoredReads:
     def __init__(self, starts: CachedChunks) -> None:
         self._starts = starts
 
-    def of(self, places: Places) -> InRecords:
+    def of(self, positions: Places) -> InRecords:
         """Return the reads at positions (k,) int64."""
-        order = np.argsort(places)
-        found = np.empty((places.size, 3), np.int64)
-        for first, starts in self._around(places[order]):
+        order = np.argsort(positions)
+        found = np.empty((positions.size, 3), np.int64)
+        for first, starts in self._around(positions[order]):
             if (np.diff(starts) < 1).any():
                 raise CorruptChunk("begins of reads do not grow")
-            low, high = np.searchsorted(places[order], [starts[0], starts[-1]])
+            low, high = np.searchsorted(positions[order], [starts[0], starts[-1]])
             own = order[low:high]
-            at = np.searchsorted(starts, places[own], "right")
+            at = np.searchsorted(starts, positions[own], "right")
             found[own] = np.stack((first + at - 1, starts[at - 1], starts[at] - 1), axis=1)
         return InRecords(*found.T.copy())
 
@@ -81,11 +81,11 @@ class StoredReads:
         """Return the number of a read from 0, as in `gangsaw extract`."""
         return {"read": number}
 
-    def _around(self, places: Places) -> Iterator[tuple[int, Places]]:
+    def _around(self, positions: Places) -> Iterator[tuple[int, Places]]:
         """Yield first number and start positions of reads, from the first position to the last."""
-        if not places.size:
+        if not positions.size:
             return
-        first, last = (self._number(int(places[at])) for at in (0, -1))
+        first, last = (self._number(int(positions[at])) for at in (0, -1))
         for begin in range(first, last + 1, STEP):
             end = min(begin + STEP, last + 1)
             yield begin, self._starts.read(begin, end + 1).astype(np.int64)

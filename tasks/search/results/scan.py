@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex, counts_of
-from gangsaw.tasks.search.fm_index.byte_index import letters_of
+from gangsaw.tasks.search.fm_index.byte_index import count_bytes
 from gangsaw.tasks.search.fm_index.packed import Bytes
 from gangsaw.tasks.search.fm_index.samples import Places
 from gangsaw.tasks.search.stored.opened import IndexedText
@@ -63,19 +63,19 @@ def _finder(text: IndexedText, number: int) -> Callable[[Bytes], Places]:
     begin, end = text.how.window(number)
     letters = text.letters.read(begin, end)
     if text.how.kind == "bytes":
-        counts = letters_of(letters)
-        return lambda pattern: places_in(letters, pattern, counts)
+        counts = count_bytes(letters)
+        return lambda pattern: find_pattern(letters, pattern, counts)
     codes, borders = CODES[letters], text.letters.borders_in(begin, end)
-    totals = letters_of(codes)
+    totals = count_bytes(codes)
 
     def find(pattern: Bytes) -> Places:
-        found = places_in(codes, pattern, totals)
+        found = find_pattern(codes, pattern, totals)
         return found[~_crosses(found, pattern.size, borders)]
 
     return find
 
 
-def places_in(text: Bytes, pattern: Bytes, counts: Places) -> Places:
+def find_pattern(text: Bytes, pattern: Bytes, counts: Places) -> Places:
     """Return the positions of a pattern in a text, ascending, with overlapping matches.
 
     Parameters

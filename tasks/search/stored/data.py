@@ -108,7 +108,7 @@ class CheckedArray(Described):
         return found
 
 
-def letters_of(
+def open_texts(
     store: str, variables: Sequence[str] = ()
 ) -> tuple[ZarrSource, dict[str, StoredText]]:
     """Return a store, and its arrays to index: the named ones, else the main ones.
@@ -130,7 +130,7 @@ def letters_of(
         )
     if not wanted:
         raise BadParams(f"{store} holds no text: no array of bytes on one axis")
-    return source, {name: _letters(source, texts[name]) for name in wanted}
+    return source, {name: _build_stored_text(source, texts[name]) for name in wanted}
 
 
 def _is_text(array: SourceArray) -> bool:
@@ -145,7 +145,7 @@ def _main(texts: Mapping[str, SourceArray], attrs: Mapping[str, object]) -> list
     return sequences or plain
 
 
-def _letters(source: ZarrSource, array: SourceArray) -> StoredText:
+def _build_stored_text(source: ZarrSource, array: SourceArray) -> StoredText:
     kind: Kind = "bases" if array.attrs.get(CONTENT) in OF_BASES else "bytes"
     others = {other.name: other for other in source.arrays}
     borders = others.get(BORDERS.get(array.name, "")) if GENOME in source.attrs else None
@@ -157,9 +157,9 @@ def _letters(source: ZarrSource, array: SourceArray) -> StoredText:
 
 
 @lru_cache(maxsize=4)
-def _starts(letters: StoredText) -> Places:
+def _starts(text: StoredText) -> Places:
     """Return the starts of records; raise CorruptChunk unless they ascend to the text's end."""
-    borders, size = letters.borders, letters.size
+    borders, size = text.borders, text.size
     assert borders is not None
     found = np.asarray(borders.read((slice(0, borders.shape[0]),))).astype(np.int64)
     if found[0] != 0 or found[-1] != size or (np.diff(found) < 0).any():

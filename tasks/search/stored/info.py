@@ -70,7 +70,7 @@ def _array(own: Mapping[str, object]) -> IndexedArray:
     return IndexedArray(own["kind"], size, chunk, rate, str(own["identity"]))
 
 
-def beside(store: str) -> str:
+def default_location(store: str) -> str:
     """Return the default location of a store's indexes."""
     stem, options = store.rstrip("/"), options_of(store)
     suffix = next((suffix for suffix in OF_STORES if stem.endswith(suffix)), "")

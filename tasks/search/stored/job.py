@@ -15,10 +15,16 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.counters import job_of
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.jobs.compress import Summary, compress
-from gangsaw.tasks.search.fm_index.kinds import MOST_LETTERS, RATES, WORKING, made, room_for
+from gangsaw.tasks.search.fm_index.kinds import (
+    MOST_LETTERS,
+    RATES,
+    WORKING,
+    bound_index_bytes,
+    made,
+)
 from gangsaw.tasks.search.fm_index.samples import MOST_RATE
-from gangsaw.tasks.search.stored.data import StoredText, letters_of
-from gangsaw.tasks.search.stored.info import IndexedArray, attrs_of, beside
+from gangsaw.tasks.search.stored.data import StoredText, open_texts
+from gangsaw.tasks.search.stored.info import IndexedArray, attrs_of, default_location
 from gangsaw.tasks.sources.source import Coordinate, Described, Region
 from gangsaw.tasks.store.objects.change_stamps import Stamps
 from gangsaw.tasks.store.objects.stores import as_address
@@ -126,12 +132,12 @@ def index_job(
     JobFailed : the job stopped, and `resume` continues it; or the store changed meanwhile
     """
     store = as_address(store, storage_options)
-    source, texts = letters_of(store, variables)
+    source, texts = open_texts(store, variables)
     how = {name: _plan(letters, rate) for name, letters in texts.items()}
     arrays = tuple(_described(texts[name], how[name]) for name in texts)
     return compress(
         IndexSource(store, arrays, source, attrs_of(how)),
-        beside(store) if target is None else as_address(target, storage_options),
+        default_location(store) if target is None else as_address(target, storage_options),
         codec=CODEC,
         chunks={"index": 1, "byte": -1},
         client=client,
@@ -141,28 +147,28 @@ def index_job(
     )
 
 
-def _plan(letters: StoredText, rate: int | None) -> IndexedArray:
-    chunk = max(1, min(letters.size, (letters.array.chunks or letters.array.shape)[0]))
+def _plan(text: StoredText, rate: int | None) -> IndexedArray:
+    chunk = max(1, min(text.size, (text.array.chunks or text.array.shape)[0]))
     if chunk > MOST_LETTERS:
         raise BadParams(
-            f"{letters.array.name} has chunks of {chunk:,} letters, more than {MOST_LETTERS:,}: "
+            f"{text.array.name} has chunks of {chunk:,} letters, more than {MOST_LETTERS:,}: "
             "compress it with smaller ones"
         )
-    rate = RATES[letters.kind] if rate is None else rate
+    rate = RATES[text.kind] if rate is None else rate
     if not 1 <= rate <= MOST_RATE:
         raise BadParams(f"rate must be 1 to {MOST_RATE:,}, got {rate}")
-    return IndexedArray(letters.kind, letters.size, chunk, rate, letters.identity)
+    return IndexedArray(text.kind, text.size, chunk, rate, text.identity)
 
 
-def _described(letters: StoredText, how: IndexedArray) -> IndexArray:
-    room = room_for(how.kind, how.chunk, how.rate)
-    name = letters.array.name
+def _described(text: StoredText, how: IndexedArray) -> IndexArray:
+    room = bound_index_bytes(how.kind, how.chunk, how.rate)
+    name = text.array.name
     return IndexArray(
         name=name,
         shape=(len(how.starts), room),
         dtype=np.dtype(np.uint8),
         dims=("index", "byte"),
         chunks=None,
-        of=letters,
+        of=text,
         how=how,
     )

@@ -9,9 +9,9 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.plugins.options import listed
-from gangsaw.tasks.search.fm_index.kinds import TextIndex, is_of, opened, room_for
-from gangsaw.tasks.search.stored.data import StoredText, letters_of
-from gangsaw.tasks.search.stored.info import IndexedArray, arrays_of, beside
+from gangsaw.tasks.search.fm_index.kinds import TextIndex, bound_index_bytes, is_of, opened
+from gangsaw.tasks.search.stored.data import StoredText, open_texts
+from gangsaw.tasks.search.stored.info import IndexedArray, arrays_of, default_location
 from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.source import open_zarr
@@ -54,11 +54,11 @@ def open_indexed(store: str, index: str | None = None, variable: str | None = No
     ------
     BadParams : there is no index, one of other content, or several without a named one
     """
-    where = index or beside(store)
+    where = index or default_location(store)
     make = f"make one by gangsaw index {store}"
     if open_place(where).is_empty:
         # raises if the store has nothing to index
-        letters_of(store, [variable] if variable else [])
+        open_texts(store, [variable] if variable else [])
         raise BadParams(f"{store} has no index at {where}: {make}")
     found = open_zarr(where)
     try:
@@ -67,11 +67,11 @@ def open_indexed(store: str, index: str | None = None, variable: str | None = No
         raise BadParams(f"{where}: {error}; {make} --overwrite") from error
     name = _chosen(where, list(arrays), variable)
     how = arrays[name]
-    letters = letters_of(store, [name])[1][name]
+    letters = open_texts(store, [name])[1][name]
     if how.identity != letters.identity or how.size != letters.size or how.kind != letters.kind:
         raise BadParams(f"{where} is of another content than {store} has now: {make} --overwrite")
     rows = {array.name: array for array in found.arrays}.get(name)
-    shape = (len(how.starts), room_for(how.kind, how.chunk, how.rate))
+    shape = (len(how.starts), bound_index_bytes(how.kind, how.chunk, how.rate))
     if rows is None or rows.dtype != np.uint8 or rows.shape != shape:
         raise CorruptChunk(f"{name} holds no indexes of {len(how.starts)} chunks", store=where)
     return IndexedText(store, name, letters, how, rows)

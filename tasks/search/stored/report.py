@@ -6,8 +6,8 @@ from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.console.output import size
 from gangsaw.tasks.jobs.figures.contents import Content
 from gangsaw.tasks.jobs.figures.report import StoreInfo, describe
-from gangsaw.tasks.search.stored.data import letters_of
-from gangsaw.tasks.search.stored.info import SUFFIX, IndexedArray, arrays_of, beside
+from gangsaw.tasks.search.stored.data import open_texts
+from gangsaw.tasks.search.stored.info import SUFFIX, IndexedArray, arrays_of, default_location
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.objects.prefix import open_place
 
@@ -31,9 +31,9 @@ def content(info: StoreInfo) -> Content:
     return Content("indexes", rows, figures)
 
 
-def content_beside(info: StoreInfo) -> Content | None:
+def describe_indexes(info: StoreInfo) -> Content | None:
     """Return the content of the indexes next to a store; None if there are none."""
-    where = beside(info.store)
+    where = default_location(info.store)
     if info.store.endswith(SUFFIX) or not open_place(where).has(METADATA):
         return None
     try:
@@ -49,7 +49,7 @@ def content_beside(info: StoreInfo) -> Content | None:
 
 def _is_current(store: str, name: str, how: IndexedArray) -> bool:
     try:
-        return letters_of(store, [name])[1][name].identity == how.identity
+        return open_texts(store, [name])[1][name].identity == how.identity
     except BadParams:
         return False
 

@@ -70,7 +70,7 @@ class AnnotateTask:
     def __call__(self, batch: NumberedMates) -> BatchFound:
         """Annotate the reads of a batch."""
         mates = batch.mates
-        found = _room(mates)
+        found = _allocate_arrays(mates)
         n_letters = self.index.genes[0].size
         seen = np.zeros((n_letters, 4), np.int64), np.zeros((n_letters, 4), np.uint64)
         regions = self.index.n_v, len(self.index.names)
@@ -109,7 +109,7 @@ class _FilledArrays(NamedTuple):
     qualities: NDArray[np.uint8]
 
 
-def _room(mates: Mates) -> _FilledArrays:
+def _allocate_arrays(mates: Mates) -> _FilledArrays:
     n, total = len(mates[0]), sum(map(_total, mates))
     v, j = np.empty((2, n, MOST_TIES), np.int16)
     begins, lengths, firsts, lasts = np.zeros((4, n), np.int64)
@@ -135,8 +135,8 @@ def _align(found: _FilledArrays, index: GeneIndex, tolerated: float) -> None:
         found.status[at] = junction_status(texts[i], len(texts[i]), first, last)
 
 
-def _total(letters: ReadLetters) -> int:
-    return int((letters.sequences.ends - letters.sequences.begins).sum())
+def _total(bases: ReadLetters) -> int:
+    return int((bases.sequences.ends - bases.sequences.begins).sum())
 
 
 def _longest(mates: Mates) -> int:
@@ -145,8 +145,8 @@ def _longest(mates: Mates) -> int:
     return min(MOST_LETTERS, int(np.max(lengths)))
 
 
-def _arrays(letters: ReadLetters) -> tuple[NDArray[np.uint8] | Ints, ...]:
-    of, q = letters
+def _arrays(bases: ReadLetters) -> tuple[NDArray[np.uint8] | Ints, ...]:
+    of, q = bases
     return of.text, of.begins, of.ends, q.text, q.begins
 
 

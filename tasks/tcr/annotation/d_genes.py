@@ -69,13 +69,13 @@ def middle_of(one: NucleotypeRow, index: GeneIndex) -> bytes:
     v, j = one.v[0], one.j[0]
     of_v = codes[offsets[v] + codons[v] : offsets[v + 1]].tobytes()
     of_j = codes[offsets[j] : offsets[j] + codons[j] + CODON].tobytes()
-    first = _alike(one.junction, of_v)
+    first = _count_common_prefix(one.junction, of_v)
     return one.junction[
-        first : max(first, len(one.junction) - _alike(one.junction[::-1], of_j[::-1]))
+        first : max(first, len(one.junction) - _count_common_prefix(one.junction[::-1], of_j[::-1]))
     ]
 
 
-def _alike(a: bytes, b: bytes) -> int:
+def _count_common_prefix(a: bytes, b: bytes) -> int:
     """Return the length of the common prefix."""
     n = min(len(a), len(b))
     return next((at for at in range(n) if a[at] != b[at]), n)

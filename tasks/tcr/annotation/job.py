@@ -170,7 +170,7 @@ def annotate(
         if found.kept:
             _write(found, targets, index, genes, overwrite=beside.replaces)
     if not found.kept:
-        raise _none_kept(found)
+        raise _build_no_rows_error(found)
     kept = found.kept
     return AnnotateSummary(
         target,
@@ -243,7 +243,7 @@ def _spare_reads(reads: Sequence[str], targets: Sequence[Path]) -> None:
             raise BadParams(f"{path} is to be read: name the table to write behind the reads")
 
 
-def _none_kept(found: _Receptors) -> BadParams:
+def _build_no_rows_error(found: _Receptors) -> BadParams:
     """Return the error of a job that has no rows to write."""
     if not found.reads:
         return BadParams("there are no reads")

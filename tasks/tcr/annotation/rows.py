@@ -21,12 +21,12 @@ OUT_OF_FRAME, STOP, DOUBTFUL = "out of frame", "stop codon", "doubtful letter in
 
 def junctions(nucleotypes: Sequence[NucleotypeRow]) -> pa.Array:
     """Return the bases of the junctions, (n,) strings."""
-    return _letters(one.junction for one in nucleotypes)
+    return _decode_bases(one.junction for one in nucleotypes)
 
 
-def amino_acids(letters: pa.Array) -> pa.Array:
+def amino_acids(bases: pa.Array) -> pa.Array:
     """Return the amino acids of junctions, (n,) strings; "" for those out of frame."""
-    return translated(pc.if_else(pa.array(in_frame(letters)), letters, ""))
+    return translated(pc.if_else(pa.array(in_frame(bases)), bases, ""))
 
 
 def reasons(
@@ -52,7 +52,7 @@ def rows_of(
     stop = pc.match_substring(acids, "*")
     columns = {
         "sequence_id": pa.array([f"n{first + number}" for number in range(n)], pa.string()),
-        "sequence": _letters(one.sequence for one in nucleotypes),
+        "sequence": _decode_bases(one.sequence for one in nucleotypes),
         "rev_comp": pa.repeat(False, n),
         "productive": pc.and_(frame, pc.invert(stop)),
         "v_call": _calls(index, [one.v for one in nucleotypes]),
@@ -79,6 +79,6 @@ def _d_calls(nucleotypes: Sequence[NucleotypeRow], index: GeneIndex, d_genes: DR
     return pa.array(calls, pa.string())
 
 
-def _letters(codes: Iterable[bytes]) -> pa.Array:
+def _decode_bases(codes: Iterable[bytes]) -> pa.Array:
     """Return the bases of codes as text; code 4 is N."""
     return pa.array([own.translate(LETTERS).decode() for own in codes], pa.string())

@@ -47,7 +47,7 @@ def export(
     from gangsaw.codecs.core.plugins.extras import extras_named
 
     with extras_named():
-        from gangsaw.tasks.tcr.store.tables.beside_airr import export_airr
+        from gangsaw.tasks.tcr.store.tables.airr_export import export_airr
         from gangsaw.tasks.tcr.store.tables.export import export as export_plain
     write = export_airr if airr else export_plain
     with progress_bars(quiet=printed.no_bars) as bar:

@@ -72,10 +72,10 @@ def _record(where: str, header: str, written: str) -> Record | None:
     return Record(
         name=_word(fields[at]),
         gene=gene,
-        sequence=_letters(written),
+        sequence=_normalize_bases(written),
         where=where,
         species=next((field for field in fields[at + 1 :] if is_species(field)), ""),
-        column=len(_letters(written[:CYS_104])) if gapped else None,
+        column=len(_normalize_bases(written[:CYS_104])) if gapped else None,
         frame=_frame(fields),
     )
 
@@ -97,7 +97,7 @@ def _word(field: str) -> str:
     return field.split()[0] if field else ""
 
 
-def _letters(written: str) -> str:
+def _normalize_bases(written: str) -> str:
     return _GAPS.sub("", written).upper().replace("U", "T")
 
 

@@ -104,12 +104,12 @@ def _untied(tie: str) -> list[str]:
     return [first, *(_whole(start, first, other) for other in others if other)]
 
 
-def _whole(letters: str, first: str, other: str) -> str:
+def _whole(sequence: str, first: str, other: str) -> str:
     """Return the full name of a gene that a tie abbreviates: 12-04*01 or 3 after TRBV6-2."""
     if re.match(_LETTERS, other):
         return other
     dashed = "-" in first and "-" not in other
-    return first.rpartition("-")[0] + "-" + other if dashed else letters + other
+    return first.rpartition("-")[0] + "-" + other if dashed else sequence + other
 
 
 def d_pairs_with_j(d_names: Sequence[str], j_names: Sequence[str]) -> npt.NDArray[np.bool_]:

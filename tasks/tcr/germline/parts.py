@@ -98,7 +98,7 @@ def part_of(record: Record) -> PartOrReason:
         return PartOrReason(Part(record.name, record.sequence))
     if record.is_part:
         return _sized(record, record.sequence)
-    return _at_given_anchor(record) if record.anchor is not None else _at_found_anchor(record)
+    return _cut_at_anchor(record) if record.anchor is not None else _at_found_anchor(record)
 
 
 def _without(record: Record, why: str) -> PartOrReason:
@@ -134,7 +134,7 @@ def _at_found_anchor(record: Record) -> PartOrReason:
     return _without(record, f"no {_MOTIF[region]} found{where}")
 
 
-def _at_given_anchor(record: Record) -> PartOrReason:
+def _cut_at_anchor(record: Record) -> PartOrReason:
     """Return the part at the source's anchor, corrected if it is a few codons off.
 
     The anchor may also be that of the reverse complement.

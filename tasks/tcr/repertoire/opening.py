@@ -21,7 +21,7 @@ from gangsaw.tasks.tcr.repertoire.formats.rtcr import RTCR
 from gangsaw.tasks.tcr.repertoire.formats.tcrdist import tcrdist
 from gangsaw.tasks.tcr.repertoire.formats.tenx import TENX
 from gangsaw.tasks.tcr.repertoire.formats.vdjtools import VDJTOOLS
-from gangsaw.tasks.tcr.repertoire.rows import BATCH_ROWS, Asked, rebatched, rows_of
+from gangsaw.tasks.tcr.repertoire.rows import BATCH_ROWS, RowDefaults, rebatched, rows_of
 from gangsaw.tasks.tcr.repertoire.tables.header import MAX_LINE, Header, Names, find_header
 from gangsaw.tasks.tcr.repertoire.tables.numbers import n_missing
 from gangsaw.tasks.tcr.repertoire.tables.opened import PARQUET, magic, text_head
@@ -52,7 +52,7 @@ class Repertoire:
         table: TextTable | ParquetTable,
         kind: RepertoireFormat,
         columns: dict[str, str],
-        asked: Asked,
+        asked: RowDefaults,
         notes: Names = (),
     ):
         self.format, self.columns, self.notes = kind.name, columns, notes
@@ -115,7 +115,7 @@ def open_repertoire(
     path = Path(path)
     if locus not in LOCI:
         raise none_of("locus", LOCI, locus)
-    asked = Asked(locus, sample_name(path) if sample is None else sample)
+    asked = RowDefaults(locus, sample_name(path) if sample is None else sample)
     known = (VDJTOOLS, AIRR, TENX, IMMUNOSEQ, MIXCR, IMMUNARCH, RTCR, IMGT, tcrdist(locus))
     if magic(path).startswith(PARQUET):
         names = parquet_names(path)

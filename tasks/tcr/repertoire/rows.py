@@ -58,14 +58,14 @@ ROWS = pa.schema(
 
 
 @dataclass(frozen=True)
-class Asked:
+class RowDefaults:
     """Requested locus, and default sample of rows."""
 
     locus: str
     sample: str
 
 
-def rows_of(fields: Fields, columns: Columns, asked: Asked) -> pa.RecordBatch:
+def rows_of(fields: Fields, columns: Columns, asked: RowDefaults) -> pa.RecordBatch:
     """Return a batch of the schema ROWS.
 
     Parameters

@@ -252,7 +252,7 @@ def share(
         with whole_files([target], overwrite=overwrite) as (partial,):
             found = write_table(partial, groups, opened, people, kind, work.meter)
     summary = _SharingSummary(opened, people, kind, found, None if drawn is None else drawn.depth)
-    return summary.told(target, n_rows, out_of_frame, started)
+    return summary.summarize(target, n_rows, out_of_frame, started)
 
 
 @dataclass(frozen=True)
@@ -325,7 +325,7 @@ class _SharingSummary:
     tally: SharingTally
     depth: int | None
 
-    def told(self, target: Path, n_rows: int, out_of_frame: int, started: float) -> Shared:
+    def summarize(self, target: Path, n_rows: int, out_of_frame: int, started: float) -> Shared:
         """Return the summary."""
         counts, names = self.tally.counts, self.people.names
         pairs = overlaps(self.tally.pairs, names)

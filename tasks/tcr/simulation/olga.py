@@ -97,12 +97,15 @@ def _drawn(drawing: _Drawing, rng: np.random.Generator, n: int) -> Recombination
     pair = _of(drawing.CPDJ if has_d else drawing.CPVJ, rng, n)
     other, j = pair // drawing.num_J_genes, pair % drawing.num_J_genes
     v, d = (v, other) if has_d else (other, v)
-    v_cut, j_cut = _given(drawing.given_V_CPdelV, v, rng), _given(drawing.given_J_CPdelJ, j, rng)
+    v_cut, j_cut = (
+        _draw_conditional(drawing.given_V_CPdelV, v, rng),
+        _draw_conditional(drawing.given_J_CPdelJ, j, rng),
+    )
     if not has_d:
         n1 = _of(drawing.CPinsVJ, rng, n)
         letters = _chain(n1, drawing.C_Rvj, drawing.C_first_nt_bias_insVJ, rng)
         return Recombinations(v, j, v_cut, j_cut, letters, n1)
-    both = _given(drawing.given_D_CPdelDldelDr, d, rng)
+    both = _draw_conditional(drawing.given_D_CPdelDldelDr, d, rng)
     left, right = both // drawing.num_delDr_poss, both % drawing.num_delDr_poss
     n1, n2 = _of(drawing.CinsVD, rng, n), _of(drawing.CinsDJ, rng, n)
     first = _chain(n1, drawing.C_Rvd, drawing.C_first_nt_bias_insVD, rng)
@@ -116,7 +119,7 @@ def _of(cumulative: Floats, rng: np.random.Generator, n: int) -> Ints:
     return np.minimum(cumulative.searchsorted(rng.random(n)), len(cumulative) - 1)
 
 
-def _given(cumulative: Floats, which: Ints, rng: np.random.Generator) -> Ints:
+def _draw_conditional(cumulative: Floats, which: Ints, rng: np.random.Generator) -> Ints:
     """Return one draw per i from row `which[i]` of cumulative probabilities (genes, outcomes).
 
     All rows are concatenated, each of length 1, so that one search draws from every row. Rows of

@@ -64,13 +64,13 @@ class Uniform:
         """Return n random recombinations."""
         (v, v_whole), (j, j_whole) = (self._chosen(rng, g, n) for g in (self.genes.v, self.genes.j))
         v_cut, j_cut = self._cuts(rng, v_whole), self._cuts(rng, j_whole)
-        n1, n1_lengths = self._letters(rng, n)
+        n1, n1_lengths = self._draw_bases(rng, n)
         if not self.genes.d:
             return Recombinations(v, j, v_cut, j_cut, n1, n1_lengths)
         d, whole = self._chosen(rng, self.genes.d, n)
         left = self._cuts(rng, whole)
         right = self._cuts(rng, whole - np.maximum(left - self.max_p, 0))
-        n2, n2_lengths = self._letters(rng, n)
+        n2, n2_lengths = self._draw_bases(rng, n)
         return Recombinations(v, j, v_cut, j_cut, n1, n1_lengths, d, left, right, n2, n2_lengths)
 
     def _chosen(
@@ -84,6 +84,6 @@ class Uniform:
         """Return random cuts (n,) of gene ends with palindromes, given the bases that are left."""
         return rng.integers(0, self.max_p + np.minimum(self.erosion, left) + 1)
 
-    def _letters(self, rng: np.random.Generator, n: int) -> tuple[Letters, Ints]:
+    def _draw_bases(self, rng: np.random.Generator, n: int) -> tuple[Letters, Ints]:
         letters = LETTER_OF_CODE[rng.integers(0, 4, (n, self.max_n))]
         return letters, rng.integers(0, self.max_n + 1, n)

@@ -27,17 +27,22 @@ from gangsaw.tasks.engine.run.run import Options
 from gangsaw.tasks.store.objects.change_stamps import Watch, all_stamps, file_stamps
 from gangsaw.tasks.tcr.sharing.partitions import temporary_folder
 from gangsaw.tasks.tcr.statistics.auc import Auc, auc_of
-from gangsaw.tasks.tcr.statistics.background import background
 from gangsaw.tasks.tcr.statistics.by_sharing import Group
 from gangsaw.tasks.tcr.statistics.deciles import Decile, deciles
 from gangsaw.tasks.tcr.statistics.differences import Difference, differences
-from gangsaw.tasks.tcr.statistics.extract import LENGTH, PRODUCTIVE, STRATUM, check_table
 from gangsaw.tasks.tcr.statistics.fits.regression import Coefficient, Regression
 from gangsaw.tasks.tcr.statistics.generation import Generation, PgenSample, compared, model_of
 from gangsaw.tasks.tcr.statistics.jackknife import FEWEST, HEAVY, HOW, false_discovery
-from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
+from gangsaw.tasks.tcr.statistics.nucleotypes.background import background
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import (
+    LENGTH,
+    PRODUCTIVE,
+    STRATUM,
+    check_table,
+)
+from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Numbers, Owners
+from gangsaw.tasks.tcr.statistics.nucleotypes.predictors import predictor_names
 from gangsaw.tasks.tcr.statistics.passes import Bars, Passes
-from gangsaw.tasks.tcr.statistics.predictors import predictor_names
 from gangsaw.tasks.tcr.statistics.regress import SharingModel
 from gangsaw.tasks.tcr.statistics.spearman import Correlation
 from gangsaw.tasks.tcr.store.counts_store import open_all

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.tasks.tcr.statistics.jackknife import Estimate, clipped, jackknife
-from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
+from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Numbers, Owners
 
 Floats = NDArray[np.float64]
 CHANCE = 0.5

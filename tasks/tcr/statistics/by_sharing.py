@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
-from gangsaw.tasks.tcr.statistics.tally import (
+from gangsaw.tasks.tcr.statistics.histograms import (
     Ns,
     ValueCounts,
     Values,
+    count_values,
     mean_and_error,
     quantile,
-    tallied,
 )
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, RUN_ROWS, read_file
 
 Groups = dict[tuple[str, int], tuple[Values, Ns]]
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -68,25 +68,25 @@ class TallyGroups:
             people = table["individuals"].to_numpy()
             rows = {int(k): np.flatnonzero(people == k) for k in np.unique(people)}
             return {
-                (name, k): tallied(table[name].to_numpy()[own])
+                (name, k): count_values(table[name].to_numpy()[own])
                 for name in self.columns
                 for k, own in rows.items()
             }
 
 
-def group(column: str, individuals: int, tally: ValueCounts) -> Group:
+def group(column: str, individuals: int, counts: ValueCounts) -> Group:
     """Return the figures of a histogram."""
-    mean, error = mean_and_error(tally)
-    half = _t_quantile(tally.n) * error
+    mean, error = mean_and_error(counts)
+    half = _t_quantile(counts.n) * error
     return Group(
         column=column,
         individuals=individuals,
-        n=tally.n,
+        n=counts.n,
         mean=mean,
         low=mean - half,
         high=mean + half,
-        quantiles=tuple(quantile(tally, part) for part in QUANTILES),
-        zeros=int(tally.counts[tally.values == 0].sum()),
+        quantiles=tuple(quantile(counts, part) for part in QUANTILES),
+        zeros=int(counts.counts[counts.values == 0].sum()),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.tasks.tcr.statistics.jackknife import jackknife
-from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
+from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Numbers, Owners
 
 PARTS = 10
 NO_PATH = 0  # number of the group without a path; deciles are 1 to PARTS

@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
 from gangsaw.tasks.tcr.statistics.jackknife import false_discovery, jackknife
-from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
+from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Numbers, Owners
 
 JUNCTIONS = ("n1", "n2", "ndn")
 

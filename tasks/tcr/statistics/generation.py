@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.pgen.olga import PgenBatch, PgenModel, PgenTask, pgen_model
 from gangsaw.tasks.tcr.statistics.auc import Auc, auc_of
-from gangsaw.tasks.tcr.statistics.extract import LENGTH
 from gangsaw.tasks.tcr.statistics.fits.design import Design, DesignRows, variance_inflation
 from gangsaw.tasks.tcr.statistics.fits.logistic import Curvature, Point, curvature, fit, refit
 from gangsaw.tasks.tcr.statistics.fits.regression import Fitted, Regression, regression
 from gangsaw.tasks.tcr.statistics.fits.terms import LOG_PATHS, TENFOLD, Term
 from gangsaw.tasks.tcr.statistics.jackknife import FEWEST, false_discovery
-from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import LENGTH
+from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Numbers, Owners
 from gangsaw.tasks.tcr.statistics.passes import Passes
 from gangsaw.tasks.tcr.store.counts_store import CountsStore
 

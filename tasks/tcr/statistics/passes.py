@@ -16,11 +16,18 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.engine.run.run import Options, run
 from gangsaw.tasks.engine.scheduling.work import Task
-from gangsaw.tasks.tcr.statistics import extract
-from gangsaw.tasks.tcr.statistics.background import Background
 from gangsaw.tasks.tcr.statistics.by_sharing import Group, Groups, TallyGroups, groups
-from gangsaw.tasks.tcr.statistics.extract import OUTCOMES, OWNERS, Extract, file_of, read_file
-from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners, owners_of
+from gangsaw.tasks.tcr.statistics.histograms import Ns, ValueCounts, Values
+from gangsaw.tasks.tcr.statistics.nucleotypes import extract
+from gangsaw.tasks.tcr.statistics.nucleotypes.background import Background
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import (
+    OUTCOMES,
+    OWNERS,
+    Extract,
+    file_of,
+    read_file,
+)
+from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Numbers, Owners, owners_of
 from gangsaw.tasks.tcr.statistics.spearman import (
     Correlation,
     RankProducts,
@@ -30,7 +37,6 @@ from gangsaw.tasks.tcr.statistics.spearman import (
     correlations,
     write_ranks,
 )
-from gangsaw.tasks.tcr.statistics.tally import Ns, ValueCounts, Values
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, runs
 from gangsaw.tasks.tcr.store.path_columns import PathColumn
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.tcr.statistics.extract import LENGTH
 from gangsaw.tasks.tcr.statistics.fits.design import (
     Design,
     Floats,
@@ -36,7 +35,8 @@ from gangsaw.tasks.tcr.statistics.fits.regression import (
 )
 from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH_NAME, adjusted, candidates, is_flat
 from gangsaw.tasks.tcr.statistics.jackknife import FEWEST
-from gangsaw.tasks.tcr.statistics.owners import Numbers, Owners
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import LENGTH
+from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Numbers, Owners
 from gangsaw.tasks.tcr.statistics.passes import Passes
 
 SEPARATES = "alone it separates all shared nucleotypes from the others but for one value"
@@ -82,7 +82,7 @@ class SharingModel:
         """Return the model's design, and messages on excluded rows and terms."""
         counts, owners = self.counts, self.owners
         has = counts > 0
-        zeros = self._zeros_can_be_told(~has)
+        zeros = self._is_zero_identifiable(~has)
         used = np.ones(len(has), bool) if zeros else has
         terms = adjusted(
             self.paths,
@@ -106,7 +106,7 @@ class SharingModel:
         depths = self.job.background.depths
         return f"all individuals have about as many nucleotypes, {min(depths):,} to {max(depths):,}"
 
-    def _zeros_can_be_told(self, zero: NDArray[np.bool_]) -> bool:
+    def _is_zero_identifiable(self, zero: NDArray[np.bool_]) -> bool:
         """Return True if nucleotypes without a path include shared and other ones.
 
         This must hold without any one individual, too.
@@ -187,10 +187,10 @@ class _Regress:
         out = dependent(covariance)
         scaled = replace(centred, scale=tuple(np.sqrt(np.diag(covariance)).tolist()))
         words = tuple(in_words(design.names, i, coefficients) for i, coefficients in out)
-        keep = _kept(len(mean), [i for i, _ in out])
+        keep = _list_remaining(len(mean), [i for i, _ in out])
         vif = variance_inflation(covariance[np.ix_(keep, keep)])
         return scaled.without([i for i, _ in out]), vif, words
 
 
-def _kept(n: int, dropped: Sequence[int]) -> list[int]:
+def _list_remaining(n: int, dropped: Sequence[int]) -> list[int]:
     return [i for i in range(n) if i not in dropped]

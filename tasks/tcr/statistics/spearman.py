@@ -17,15 +17,15 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
-from gangsaw.tasks.tcr.statistics.tally import (
+from gangsaw.tasks.tcr.statistics.histograms import (
     Ns,
     ValueCounts,
     Values,
     centred_ranks,
+    count_values,
     sum_of_squares,
-    tallied,
 )
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, RUN_ROWS, read_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,7 +73,7 @@ class TallyColumns:
         """Return the histograms of a file."""
         with naming(path.name):
             table = read_file(path, self.columns)
-            return {name: tallied(table[name].to_numpy()) for name in self.columns}
+            return {name: count_values(table[name].to_numpy()) for name in self.columns}
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ def rank_file(folder: Path, column: str, what: str) -> Path:
     return folder / f"{quote(column, safe='')}.{what}.npy"
 
 
-def write_ranks(folder: Path, column: str, tally: ValueCounts) -> None:
+def write_ranks(folder: Path, column: str, counts: ValueCounts) -> None:
     """Write the distinct values and ranks of a column for `RankProducts`."""
-    for what, array in zip(RANK_FILES, (tally.values, centred_ranks(tally)), strict=True):
+    for what, array in zip(RANK_FILES, (counts.values, centred_ranks(counts)), strict=True):
         np.save(rank_file(folder, column, what), array)
 
 

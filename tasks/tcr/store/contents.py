@@ -99,7 +99,7 @@ class Contents:
     @property
     def n(self) -> int:
         """Number of references."""
-        return sum(file.kept for file in self.files)
+        return sum(file.n_staged for file in self.files)
 
     @property
     def samples(self) -> dict[str, int]:
@@ -196,7 +196,7 @@ class Contents:
             **self.setup.attrs(),
             "input_files": [file.name for file in self.inputs],
             "input_rows": [file.rows for file in files],
-            "input_kept": [file.kept for file in files],
+            "input_kept": [file.n_staged for file in files],
             "input_formats": [file.format for file in files],
             "input_notes": self._notes(),
             "input_problems": [file.problem for file in files if file.problem],
@@ -221,7 +221,7 @@ class Contents:
     def chunks(self, piece_rows: int) -> list[Chunk]:
         """Return the chunks along `reference`, each with the staged pieces of its rows."""
         step, n = self.chunk_rows, self.n
-        kept, samples = [file.kept for file in self.files], self.samples
+        kept, samples = [file.n_staged for file in self.files], self.samples
         numbers = [tuple(samples[name] for name in file.samples) for file in self.files]
         rows = [range(first, min(first + step, n)) for first in range(0, n, step)]
         return [

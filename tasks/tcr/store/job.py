@@ -196,7 +196,7 @@ def _reading_job(inputs: Sequence[Input], setup: Setup) -> Job:
     return Job(source=source, array=setup.digest, n_chunks=0, batch_chunks=1)  # unknown yet
 
 
-def _none_kept(contents: Contents, lines: Iterable[bytes]) -> BadParams:
+def _build_no_rows_error(contents: Contents, lines: Iterable[bytes]) -> BadParams:
     """Return the error of a job without rows; `lines` are those of the table of dropped rows."""
     problems = [file.problem for file in contents.files if file.problem]
     dropped = [f"{n} {reason}" for reason, n in contents.dropped.items()]
@@ -257,7 +257,9 @@ class _Phases:
         contents = Contents(self.inputs, self.setup, files)
         lines = self.staging.read_dropped(files)
         if not contents.n:
-            raise _none_kept(contents, lines)  # before the table, which a later run would find
+            raise _build_no_rows_error(
+                contents, lines
+            )  # before the table, which a later run would find
         with whole_files([table], overwrite=self.choice.replaces_table) as (part,):
             write_dropped(lines, part)
         return contents

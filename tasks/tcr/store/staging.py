@@ -69,7 +69,7 @@ class FileRows:
     notes: tuple[str, ...] = ()
 
     @property
-    def kept(self) -> int:
+    def n_staged(self) -> int:
         """Number of staged rows."""
         return self.tally.total()
 

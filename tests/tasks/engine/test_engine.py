@@ -19,7 +19,7 @@ from helpers.hang import wait_until
 from helpers.job_tasks import Square
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.engine.distributed import late

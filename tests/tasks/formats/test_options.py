@@ -13,7 +13,13 @@ from helpers.envi_files import cube, write_envi
 from helpers.small_files import envi, hdf5, kat, lone, netcdf, zarr3
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.contract.format import ExportOptions, SourceOptions, Work, flags, given
+from gangsaw.tasks.formats.contract.format import (
+    ExportOptions,
+    SourceOptions,
+    Work,
+    flags,
+    list_changed_options,
+)
 from gangsaw.tasks.formats.contract.opening import open_paths, open_source
 from gangsaw.tasks.formats.contract.table import formats
 from gangsaw.tasks.formats.exporting.export import export
@@ -32,7 +38,7 @@ ALL = {**GIVEN, **OWN}
 
 
 def test_every_option_is_in_the_table() -> None:
-    assert {next(iter(given(options))) for options in ALL.values()} == set(ALL)
+    assert {next(iter(list_changed_options(options))) for options in ALL.values()} == set(ALL)
     fields = set(SourceOptions.__dataclass_fields__) - {"format", "accept_loss", "own"}
     assert fields == set(GIVEN)
     assert set(ExportOptions.__dataclass_fields__) == {"format", "own"}

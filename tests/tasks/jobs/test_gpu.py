@@ -25,9 +25,9 @@ from helpers.job_data import LoggedArray, cube, objects, raw_source
 from helpers.streams import Given
 from numpy.typing import NDArray
 
-from gangsaw.cluster import cuda as gpu_cluster
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers import cuda as gpu_cluster
+from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core import record
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed

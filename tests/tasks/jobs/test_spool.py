@@ -16,7 +16,7 @@ from zarr.codecs import ZstdCodec
 
 import gangsaw
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.report.dry_run import Depth, rehearsed
 from gangsaw.tasks.engine.report.progress import Progress

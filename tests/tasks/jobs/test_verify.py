@@ -19,7 +19,7 @@ from zarr.storage import MemoryStore
 
 import gangsaw
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.report.progress import Progress

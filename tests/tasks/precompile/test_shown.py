@@ -16,7 +16,7 @@ from helpers.hang import HANG
 from gangsaw.codecs.core.numba.packs import telling
 from gangsaw.codecs.core.numba.packs.telling import FOLDER, PATIENCE, KernelCount, told
 from gangsaw.tasks.precompile import shown
-from gangsaw.tasks.precompile.shown import drawn_by, kernels_told
+from gangsaw.tasks.precompile.shown import drawn_by, show_kernels
 
 LINE = "compiling 12 kernels, once"
 
@@ -52,7 +52,7 @@ def compile_for(seconds: float, count: int = 1) -> None:
 
 def test_what_all_processes_compiled_is_shown_after_two_seconds() -> None:
     drawn = Drawn()
-    with kernels_told(), drawn_by(drawn):
+    with show_kernels(), drawn_by(drawn):
         folder = Path(os.environ[FOLDER])
         compile_for(PATIENCE / 2, 4)
         telling._write(folder / "1", KernelCount(8, PATIENCE))
@@ -72,7 +72,7 @@ def test_what_lists_expect_is_shown(tmp_path: Path) -> None:
 def test_what_is_done_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shown, "OVER", 0.0)
     drawn = Drawn()
-    with kernels_told(), drawn_by(drawn):
+    with show_kernels(), drawn_by(drawn):
         assert drawn.cleared.wait(HANG)
     assert not drawn.counts
 
@@ -178,7 +178,7 @@ def test_who_starts_a_process_shows_what_it_compiles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path))
-    with kernels_told():
+    with show_kernels():
         compile_for(PATIENCE, 3)
         assert os.environ[FOLDER] == str(tmp_path)
     assert told(tmp_path) == KernelCount(3, PATIENCE)

@@ -14,10 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gangsaw
-from gangsaw.tasks.formats.contract.opening import SourceOptions, open_source, open_witness
-from gangsaw.tasks.radio import witnesses
+from gangsaw.tasks.formats.contract.opening import (
+    SourceOptions,
+    open_independent_reader,
+    open_source,
+)
+from gangsaw.tasks.radio import independent_readers
+from gangsaw.tasks.radio.independent_readers.row_numbers import find_row_numbers
 from gangsaw.tasks.radio.rows import find_rows
-from gangsaw.tasks.radio.witnesses.places import find_places
 
 pytest.importorskip("pyuvdata", reason="the extra radio is not installed")
 pytest.importorskip("casacore.tables", reason="the extra radio is not installed")
@@ -58,7 +62,7 @@ def test_a_library_reads_every_array(tmp_path: Path, name: str) -> None:
     gangsaw.compress(source, store, accept_loss=True)
     report = gangsaw.verify(store, against=source, accept_loss=True)
     assert (report.problems, [r.split()[0] for r in report.readers]) == ((), [reader])
-    seen = {array.name for array in open_witness([str(source)], LOSSY).arrays}  # type: ignore[union-attr]
+    seen = {array.name for array in open_independent_reader([str(source)], LOSSY).arrays}  # type: ignore[union-attr]
     assert seen >= {array.name for array in open_source(str(source), LOSSY).arrays}
 
 
@@ -121,7 +125,7 @@ def test_places_are_those_of_the_store(
     places = [place for i, place in enumerate(places) if i not in dropped] or [(0, 0)]
     time, baseline = np.array(places).T
     keys = (time * 0.5, baseline, baseline + 1)
-    rows, found = find_rows(*keys), find_places(*keys)
+    rows, found = find_rows(*keys), find_row_numbers(*keys)
     assert found is not None
     assert found.shape == rows.shape
     whole = tuple(slice(0, n) for n in rows.shape)
@@ -130,12 +134,12 @@ def test_places_are_those_of_the_store(
 
 
 def test_rows_that_keys_do_not_tell_apart_have_no_places() -> None:
-    assert find_places(np.zeros(4), np.zeros(4, int), np.array([1, 1, 2, 2])) is None
+    assert find_row_numbers(np.zeros(4), np.zeros(4, int), np.array([1, 1, 2, 2])) is None
 
 
 def test_no_witness_imports_what_opens_the_format() -> None:
     openers = {"export", "hdf5", "measurement_sets", "radio", "rows", "uvdata"}
-    for file in Path(witnesses.__file__).parent.glob("*.py"):
+    for file in Path(independent_readers.__file__).parent.glob("*.py"):
         nodes = ast.walk(ast.parse(file.read_text()))
         modules = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
         ours = {name.removeprefix("gangsaw.tasks.radio.").partition(".")[0] for name in modules}

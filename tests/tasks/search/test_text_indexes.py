@@ -18,7 +18,7 @@ from gangsaw.tasks.search.fm_index import base_index
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
 from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS, codes_for, split
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
-from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex, opened, room_for
+from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex, bound_index_bytes, opened
 from gangsaw.tasks.search.fm_index.kinds import made as index_made
 from gangsaw.tasks.search.fm_index.packed import CRC_AT, FIELDS, SUMMED, VERSION_AT
 from gangsaw.tasks.search.fm_index.repeat_index import RepeatIndex
@@ -210,9 +210,11 @@ def test_what_repeats_itself_is_indexed_by_runs() -> None:
 @pytest.mark.parametrize("rate", [1, 32])
 def test_an_index_fits_its_room(rate: int) -> None:
     text = np.frombuffer(RNG.bytes(20_000), np.uint8)
-    assert ByteIndex.made(text, rate).packed().size <= room_for("bytes", text.size, rate)
+    assert ByteIndex.made(text, rate).packed().size <= bound_index_bytes("bytes", text.size, rate)
     runs = octets((b"ACGTACGTACGTACGTA" + b"N") * 1000)
-    assert BaseIndex.made(runs, rate=rate).packed().size <= room_for("bases", runs.size, rate)
+    assert BaseIndex.made(runs, rate=rate).packed().size <= bound_index_bytes(
+        "bases", runs.size, rate
+    )
 
 
 @pytest.mark.parametrize("changes", [4000, 30])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.tasks.formats.contract.format import Paths
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.genomics.sequences.fastx import (
     fastx_records,
     pysam_reads,
@@ -29,18 +29,20 @@ WINDOW_BYTES = 4 << 20  # bytes of short records that are read at once
 BLANKS = bytes(range(33))  # whitespace between residues, which pysam keeps
 
 
-def open_fasta_reader(paths: Paths) -> Witness | None:
+def open_fasta_reader(paths: Paths) -> IndependentReader | None:
     """Return an independent reader of a FASTA file; None if pysam cannot read it."""
     if not pysam_reads(paths):
         return None
-    return Witness(library("pysam"), records=partial(fasta_differences, paths[0]))
+    return IndependentReader(library("pysam"), records=partial(fasta_differences, paths[0]))
 
 
-def open_two_bit_reader(paths: Paths) -> Witness | None:
+def open_two_bit_reader(paths: Paths) -> IndependentReader | None:
     """Return an independent reader of a 2bit file; None if py2bit is not installed."""
     if find_spec("py2bit") is None:
         return None
-    return Witness(library("py2bit"), records=partial(compare_genomes, paths[0], two_bit_records))
+    return IndependentReader(
+        library("py2bit"), records=partial(compare_genomes, paths[0], two_bit_records)
+    )
 
 
 def fasta_differences(path: str, store: str) -> list[str] | None:

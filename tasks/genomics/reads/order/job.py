@@ -58,7 +58,7 @@ from gangsaw.tasks.genomics.reads.order.steps import (
 )
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.steps.step_objects import Made, Parts, PartsTask, complete
-from gangsaw.tasks.sources.source import Room
+from gangsaw.tasks.sources.source import StageResources
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.state.records import Records
 
@@ -72,7 +72,7 @@ PRICED = 4  # parts of the input from which the bytes of all are estimated
 PLAN_BYTES = 1 << 30  # memory of the walk over 2^20 bins; 660 MB were measured
 
 
-def order_reads(source: ReadInput, resources: Room) -> Arranged:
+def order_reads(source: ReadInput, resources: StageResources) -> Arranged:
     """Return the records of files in the order of their settings.
 
     Raises
@@ -91,7 +91,7 @@ class _OrderJob:
     """The steps of one order."""
 
     source: ReadInput
-    room: Room
+    room: StageResources
     limits: OrderLimits
 
     def run(self) -> Arranged:

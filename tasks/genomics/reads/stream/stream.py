@@ -36,7 +36,14 @@ from gangsaw.tasks.genomics.reads.stream.unordered import UnorderedReads
 from gangsaw.tasks.genomics.reads.stream.writer import Piece, ReadWriter, select_fields
 from gangsaw.tasks.genomics.sequences.fasta import refuse_protein
 from gangsaw.tasks.genomics.sequences.likeness import likeness
-from gangsaw.tasks.sources.source import Coordinate, Described, JobStage, Room, Source, Stream
+from gangsaw.tasks.sources.source import (
+    Coordinate,
+    Described,
+    JobStage,
+    Source,
+    StageResources,
+    Stream,
+)
 from gangsaw.tasks.store.objects.change_stamps import file_stamps
 
 PARTS = ("singles", "pairs")  # names of the parts of one file, without and with mates
@@ -253,10 +260,10 @@ class ReadStream:
         return self.inputs[which].groups(files)
 
 
-def _arranging(source: ReadInput) -> Callable[[Source | Stream, Room], ReadStream]:
+def _arranging(source: ReadInput) -> Callable[[Source | Stream, StageResources], ReadStream]:
     """Return the stage that orders the records of a set, after those of earlier sets."""
 
-    def run(stream: Source | Stream, resources: Room) -> ReadStream:
+    def run(stream: Source | Stream, resources: StageResources) -> ReadStream:
         assert isinstance(stream, ReadStream)
         return replace(stream, arranged=(*stream.arranged, order_reads(source, resources)))
 

@@ -17,12 +17,12 @@ NONE = -1
 
 
 @jit
-def count_known(letters: Any, n: int, starts: Any) -> int:
+def count_known(bases: Any, n: int, starts: Any) -> int:
     """Return the number of k-mers of a read that occur in any gene."""
     word = run = known = 0
     for at in range(n):
-        run = 0 if letters[at] == NOT_A_BASE else run + 1
-        word = ((word << 2) | (letters[at] & 3)) & MASK
+        run = 0 if bases[at] == NOT_A_BASE else run + 1
+        word = ((word << 2) | (bases[at] & 3)) & MASK
         if run >= K:
             known += starts[word + 1] > starts[word]
     return known
@@ -103,7 +103,7 @@ def score_frame(letters: Any, qualities: Any, n: int, gene: Any, span: Any, shif
 
 
 @jit
-def score_end(letters: Any, n: int, gene: Any, first: int, last: int, step: int, shift: int) -> int:
+def score_end(bases: Any, n: int, gene: Any, first: int, last: int, step: int, shift: int) -> int:
     """Return the best score of a gene's end, from the codon to any possible deletion."""
     score = best = 0
     at = first
@@ -111,7 +111,7 @@ def score_end(letters: Any, n: int, gene: Any, first: int, last: int, step: int,
         read = at - shift
         if read < 0 or read >= n:
             break
-        score += MATCH if letters[read] == gene[at] else -MISMATCH
+        score += MATCH if bases[read] == gene[at] else -MISMATCH
         best = max(best, score)
         at += step
     return max(0, best - CHANCE)

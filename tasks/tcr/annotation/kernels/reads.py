@@ -32,13 +32,13 @@ FNV, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a h
 
 
 @jit
-def turn(letters: Any, qualities: Any, n: int) -> None:
+def turn(bases: Any, qualities: Any, n: int) -> None:
     """Replace a read by its reverse complement, in place."""
     for at in range((n + 1) // 2):
         other = n - 1 - at
-        a, b = letters[at], letters[other]
-        letters[at] = 3 - b if b < NOT_A_BASE else b
-        letters[other] = 3 - a if a < NOT_A_BASE else a
+        a, b = bases[at], bases[other]
+        bases[at] = 3 - b if b < NOT_A_BASE else b
+        bases[other] = 3 - a if a < NOT_A_BASE else a
         qualities[at], qualities[other] = qualities[other], qualities[at]
 
 
@@ -150,10 +150,10 @@ def annotate(
 
 
 @jit
-def hashed_bit(letters: Any) -> Any:
+def hashed_bit(bases: Any) -> Any:
     """Return a word with one bit, which a hash of the bases selects."""
     found = FNV
-    for letter in letters:
+    for letter in bases:
         found = (found ^ np.uint64(letter)) * PRIME
     return np.uint64(1) << (found >> np.uint64(58))
 
@@ -184,13 +184,13 @@ def notice(
 
 
 @jit
-def junction_status(letters: Any, n: int, first: int, last: int) -> int:
+def junction_status(bases: Any, n: int, first: int, last: int) -> int:
     """Return the status of a junction, from its first base to the end of its last codon."""
     if last - first <= 2 * CODON:
         return NO_CDR3
     if first < 0 or last > n:
         return CUT_OFF
     for at in range(first, last):
-        if letters[at] == NOT_A_BASE:
+        if bases[at] == NOT_A_BASE:
             return WILD
     return FINE

@@ -90,9 +90,9 @@ def d_ends(
 @jit_norefs
 def _find_begins(
     codes: Codes,
-    turned: Codes,
+    is_reverse: Codes,
     ends: Numbers,
-    places: Numbers,
+    positions: Numbers,
     lengths: Numbers,
     chosen: Numbers,
     genes: Codes,
@@ -105,8 +105,8 @@ def _find_begins(
     These symbols are a palindrome of the following ones in the reference, with at most the D gene's
     `longest` symbols. SPEC.md, "DP-2".
     """
-    for row in range(len(places)):
-        a, length, gene = places[row], lengths[row], chosen[row]
+    for row in range(len(positions)):
+        a, length, gene = positions[row], lengths[row], chosen[row]
         start = starts[gene] + longest[gene]
         size = starts[gene + 1] - start
         last = size - length
@@ -119,7 +119,7 @@ def _find_begins(
         # with a shorter palindrome the rest would be longer than the gene
         for i in range(max(1, length - size), min(longest[gene], length, (ends[row] - a) // 2) + 1):
             turns = 0
-            while turns < i and codes[a + i - 1 - turns] & turned[a + i + turns]:
+            while turns < i and codes[a + i - 1 - turns] & is_reverse[a + i + turns]:
                 turns += 1
             if turns == i and matching(codes, a + i, genes, start, length - i) == length - i:
                 begins[row] = -i

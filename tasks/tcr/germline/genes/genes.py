@@ -56,22 +56,22 @@ class WholeGenes(NamedTuple):
         """True if at least one V and one J gene extend beyond the CDR3."""
         return all(any(gene.frame for gene in genes) for genes in (self.v, self.j))
 
-    def long(self, letters: int) -> WholeGenes:
+    def long(self, sequence: int) -> WholeGenes:
         """Return the genes with at least the given number of bases in the CDR3.
 
         Raises
         ------
         BadParams : no V or no J gene, or none of several D genes, is that long
         """
-        v, d, j = (_of(genes, letters) for genes in (self.v, self.d, self.j))
+        v, d, j = (_of(genes, sequence) for genes in (self.v, self.d, self.j))
         for name, before, after in (("V", self.v, v), ("D", self.d, d), ("J", self.j, j)):
             if before and not after:
-                raise BadParams(f"{self.source}: no {name} has {letters} letters in a CDR3")
+                raise BadParams(f"{self.source}: no {name} has {sequence} letters in a CDR3")
         return self._replace(v=v, d=d, j=j)
 
 
-def _of(genes: tuple[Gene, ...], letters: int) -> tuple[Gene, ...]:
-    return tuple(gene for gene in genes if len(gene.part) >= letters)
+def _of(genes: tuple[Gene, ...], sequence: int) -> tuple[Gene, ...]:
+    return tuple(gene for gene in genes if len(gene.part) >= sequence)
 
 
 def open_genes(

@@ -99,7 +99,7 @@ def clean(
     _mark_gene(marks, v_of == OTHER_LOCUS, reasons.OTHER_LOCUS, column("v_call"), v)
     _mark_gene(marks, j_of == OTHER_LOCUS, reasons.OTHER_LOCUS, column("j_call"), j)
     _mark_cdr3(marks, column("cdr3"), limits)
-    _mark_file_says(marks, rows, limits)
+    _mark_by_file_columns(marks, rows, limits)
     for code, reason in _V_REASONS.items():
         _mark_gene(marks, v_of == code, reason, column("v_call"), v)
     for code, reason in _J_REASONS.items():
@@ -164,22 +164,22 @@ def _mark_cdr3(marks: reasons.RowReasons, cdr3: pa.Array, limits: Limits) -> Non
 
 
 def _detail(
-    cdr3: pa.Array, places: npt.NDArray[np.int32], wrong: npt.NDArray[np.bool_], letters: int
+    cdr3: pa.Array, positions: npt.NDArray[np.int32], wrong: npt.NDArray[np.bool_], letters: int
 ) -> pa.Array:
     """Return "X at 13", bases at a 1-based position, or "37 nucleotides" if `letters` is 0."""
     offsets, _ = buffers(cdr3)
     if not letters:
         return pc.binary_join_element_wise(_text(np.diff(offsets)), "nucleotides", " ")
-    starts = offsets[:-1] + np.where(wrong, places, 0)
+    starts = offsets[:-1] + np.where(wrong, positions, 0)
     what = slices(cdr3, starts, starts + np.where(wrong, letters, 0), SAME)
-    return pc.binary_join_element_wise(what, "at", _text(places + 1), " ")
+    return pc.binary_join_element_wise(what, "at", _text(positions + 1), " ")
 
 
 def _text(numbers: npt.NDArray[np.int32]) -> pa.Array:
     return pa.array(numbers).cast(pa.string())
 
 
-def _mark_file_says(marks: reasons.RowReasons, rows: pa.RecordBatch, limits: Limits) -> None:
+def _mark_by_file_columns(marks: reasons.RowReasons, rows: pa.RecordBatch, limits: Limits) -> None:
     lacks = ANCHORS[limits.anchors] & ~rows.column("anchors").to_numpy()
     marks.mark(lacks & CYS != 0, reasons.NO_ANCHORS, "does not begin with Cys")
     marks.mark(lacks & PHE_TRP != 0, reasons.NO_ANCHORS, "does not end with Phe or Trp")

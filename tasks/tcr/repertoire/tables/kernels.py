@@ -30,7 +30,7 @@ PLAIN_DIGITS = 18  # values always below 2**63
 CYS, PHE_TRP = 1, 2  # bits of the anchor codons of a junction
 
 
-def _nucleotide_letters() -> Bytes:
+def _build_nucleotide_table() -> Bytes:
     """Return a table (256,) of bytes: nucleotides in upper case, T for U, "?" for non-ASCII."""
     table = np.arange(256, dtype=np.uint8)
     for letter in SETS:
@@ -41,7 +41,7 @@ def _nucleotide_letters() -> Bytes:
 
 
 SAME: Bytes = np.arange(256, dtype=np.uint8)
-LETTERS = _nucleotide_letters()
+LETTERS = _build_nucleotide_table()
 
 
 class TextColumns(NamedTuple):

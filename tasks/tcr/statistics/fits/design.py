@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.tcr.sharing.table import SHARED
-from gangsaw.tasks.tcr.statistics.extract import COPIES, OWNERS, RUN_ROWS, read_file
 from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH, Term
-from gangsaw.tasks.tcr.statistics.owners import Owners, owners_of
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, OWNERS, RUN_ROWS, read_file
+from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Owners, owners_of
 
 Floats = NDArray[np.float64]
 COLLINEAR = 1e-10  # fraction of a standardised predictor's variance that the others do not explain

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS
 from gangsaw.tasks.tcr.statistics.fits.design import (
     Design,
     DesignRows,
@@ -22,6 +21,7 @@ from gangsaw.tasks.tcr.statistics.fits.design import (
     exact_total,
     one_blas_thread,
 )
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, RUN_ROWS
 
 STEPS = 30
 TOLERANCE = 1e-8  # largest last step, in log odds per standard deviation

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gangsaw.tasks.tcr.statistics.extract import J_USAGE, LENGTH, V_USAGE
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import J_USAGE, LENGTH, V_USAGE
 
 # kinds of terms, by the function of their column
 PLAIN = "plain"

@@ -145,12 +145,12 @@ def _of_variable(store: CountsStore, name: str, choice: ExportChoice) -> Iterato
     if name in NAMED:
         yield Column(NAMED[name], name, (), pa.string())
         return
-    for place in product(*(_places(store, dim, extent, choice) for dim, extent in dims)):
+    for place in product(*(_find_indices(store, dim, extent, choice) for dim, extent in dims)):
         labels = (_label(store, dim, i) for (dim, _), i in zip(dims, place, strict=True))
         yield Column("_".join([name, *labels]), name, place, kind)
 
 
-def _places(store: CountsStore, dim: str, extent: int, choice: ExportChoice) -> list[int]:
+def _find_indices(store: CountsStore, dim: str, extent: int, choice: ExportChoice) -> list[int]:
     option = OPTIONS.get(dim, dim)
     wanted: tuple[int, ...] = getattr(choice, option, ())
     found = [store.place(option, dim, limit) for limit in wanted]

@@ -16,7 +16,7 @@ from helpers.job_data import cube
 from zarr.codecs import ZstdCodec
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 from gangsaw.tasks.engine.run.run import run
 from gangsaw.tasks.engine.scheduling.memory import BASE_BYTES
 from gangsaw.tasks.formats.raw.source import open_raw

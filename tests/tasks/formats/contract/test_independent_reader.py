@@ -167,8 +167,8 @@ def test_a_change_of_any_kind_is_seen_by_the_library(
 ) -> None:
     import h5py
 
-    from gangsaw.tasks.formats.contract.independent_reader import Witness
-    from gangsaw.tasks.formats.hdf5.independent_reader import netcdf_witness
+    from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
+    from gangsaw.tasks.formats.hdf5.independent_reader import open_netcdf_reader
 
     path, store, other = tmp_path / "a.h5", tmp_path / "out.zarr", tmp_path / "b.h5"
     hdf5_of_all_kinds(path)
@@ -176,8 +176,8 @@ def test_a_change_of_any_kind_is_seen_by_the_library(
     shutil.copy(path, other)
     with h5py.File(other, "r+") as file:
         CHANGES[name](file[name])
-    seen: Witness | None = netcdf_witness(str(other))
-    monkeypatch.setattr(arguments, "open_witness", lambda *_: seen)
+    seen: IndependentReader | None = open_netcdf_reader(str(other))
+    monkeypatch.setattr(arguments, "open_independent_reader", lambda *_: seen)
     problems = gangsaw.verify(store, against=path).problems
     assert len(problems) == 1
     assert name in problems[0]

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import gangsaw
-from gangsaw.tasks.formats.hdf5.independent_reader import netcdf_witness
+from gangsaw.tasks.formats.hdf5.independent_reader import open_netcdf_reader
 from gangsaw.tasks.formats.hdf5.source import open_netcdf
 
 UNSET = 9.969209968386869e36  # NC_FILL_FLOAT
@@ -187,7 +187,7 @@ def test_variables_of_several_axes_with_the_name_of_one(
 def test_readers_agree_with_the_library(tmp_path: Path) -> None:
     """Both readers, each by itself, against NetCDF's own."""
     path = _records(tmp_path / "a.nc", "i2")
-    source, witness = open_netcdf(str(path)), netcdf_witness(str(path))
+    source, witness = open_netcdf(str(path)), open_netcdf_reader(str(path))
     assert witness is not None
     wanted = _items(path)
     for array in (*source.arrays, *witness.arrays):

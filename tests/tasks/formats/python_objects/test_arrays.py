@@ -16,8 +16,8 @@ from zarr.storage import MemoryStore
 
 import gangsaw
 from gangsaw.tasks.engine.run.run import Options
-from gangsaw.tasks.formats.python_objects.held import HeldArray, span_of
-from gangsaw.tasks.formats.python_objects.taken import source_of
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray, span_of
+from gangsaw.tasks.formats.python_objects.conversion import source_of
 from gangsaw.tasks.jobs.compress import compress
 
 CUBE = np.arange(4 * 48 * 64, dtype="uint16").reshape(4, 48, 64)

@@ -23,7 +23,7 @@ from zarr.core.sync import sync
 
 import gangsaw
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.progress import Progress
 from gangsaw.tasks.jobs.chunks.transcode import ahead_bytes

@@ -23,10 +23,11 @@ from statsmodels.stats.outliers_influence import variance_inflation_factor
 
 from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.tcr.sharing.share import share
-from gangsaw.tasks.tcr.statistics import extract, passes
+from gangsaw.tasks.tcr.statistics import passes
 from gangsaw.tasks.tcr.statistics.associate import Association, associate
 from gangsaw.tasks.tcr.statistics.auc import Auc
 from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES
+from gangsaw.tasks.tcr.statistics.nucleotypes import extract
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from helpers.tcr_runs import Repertoires, records, setup, written
 from gangsaw.tasks.tcr.model import MOST, Model
 from gangsaw.tasks.tcr.sharing.share import share
 from gangsaw.tasks.tcr.statistics.associate import Association, Extras, associate
+from gangsaw.tasks.tcr.statistics.nucleotypes.predictors import predictor_names, read_predictors
 from gangsaw.tasks.tcr.statistics.plots import write_plots
-from gangsaw.tasks.tcr.statistics.predictors import predictor_names, read_predictors
 from gangsaw.tasks.tcr.store.counts_store import open_counts
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.tables.export import ExportChoice, export

@@ -14,11 +14,12 @@ from helpers.tcr_stores import repertoires, write_counts
 
 from gangsaw.tasks.tcr.sharing import share as sharing
 from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
-from gangsaw.tasks.tcr.statistics import background, by_sharing, extract, spearman
+from gangsaw.tasks.tcr.statistics import by_sharing, spearman
 from gangsaw.tasks.tcr.statistics.fits import design, logistic
 from gangsaw.tasks.tcr.statistics.fits import terms as terms_of
-from gangsaw.tasks.tcr.statistics.predictors import predictor_names
-from gangsaw.tasks.tcr.statistics.tally import ValueCounts
+from gangsaw.tasks.tcr.statistics.histograms import ValueCounts
+from gangsaw.tasks.tcr.statistics.nucleotypes import background, extract
+from gangsaw.tasks.tcr.statistics.nucleotypes.predictors import predictor_names
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, open_all, runs
 from gangsaw.tasks.tcr.store.path_columns import path_columns
 

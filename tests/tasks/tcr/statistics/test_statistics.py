@@ -16,15 +16,15 @@ from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES
 from gangsaw.tasks.tcr.statistics.fits.design import dependent, in_words, separating
 from gangsaw.tasks.tcr.statistics.fits.lasso import adaptive_lasso, slopes_only
 from gangsaw.tasks.tcr.statistics.fits.logistic import curvature, fit
-from gangsaw.tasks.tcr.statistics.spearman import product
-from gangsaw.tasks.tcr.statistics.tally import (
+from gangsaw.tasks.tcr.statistics.histograms import (
     ValueCounts,
     centred_ranks,
+    count_values,
     mean_and_error,
     quantile,
     sum_of_squares,
-    tallied,
 )
+from gangsaw.tasks.tcr.statistics.spearman import product
 
 
 @given(arrays.arrays(np.uint64, st.integers(1, 60), elements=st.integers(0, 9)), st.data())
@@ -32,7 +32,7 @@ def test_tallies_are_exact(column: Any, data: st.DataObject) -> None:
     tally, left = ValueCounts(), column
     while len(left):
         n = data.draw(st.integers(1, len(left)))
-        tally.add(*tallied(left[:n]))
+        tally.add(*count_values(left[:n]))
         left = left[n:]
     assert tally.n == len(column)
     np.testing.assert_array_equal(tally.values, np.unique(column))

@@ -14,7 +14,7 @@ from helpers.command_line import CommandLine
 from helpers.tcr_runs import BAD, Repertoires, records, setup, written
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.store.tables.beside_airr import export_airr
+from gangsaw.tasks.tcr.store.tables.airr_export import export_airr
 from gangsaw.tasks.tcr.store.tables.export import ExportChoice
 
 

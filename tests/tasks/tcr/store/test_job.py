@@ -18,7 +18,7 @@ from helpers.tcr_runs import BAD, Repertoires, germline, records, setup, three_f
 from helpers.tcr_tables import Record
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import start
+from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.report.progress import Progress
 from gangsaw.tasks.tcr.model import Model

@@ -10,6 +10,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import load, resize_to, spread, store, to_next_lane
 from gangsaw.tasks.tcr.counting.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference, References
+from gangsaw.tasks.tcr.counting.kernels.stages.d_segments import find_d
 from gangsaw.tasks.tcr.counting.kernels.stages.dp2 import short_pieces
 from gangsaw.tasks.tcr.counting.kernels.stages.ends import LANES, WAYS, exact_rows, row_of
 from gangsaw.tasks.tcr.counting.kernels.stages.match import (
@@ -18,7 +19,6 @@ from gangsaw.tasks.tcr.counting.kernels.stages.match import (
     match_ends,
     unpacked,
 )
-from gangsaw.tasks.tcr.counting.kernels.stages.places import find_d
 from gangsaw.tasks.tcr.counting.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.counting.kernels.stages.words import find_words, look_up_d
 from gangsaw.tasks.tcr.counting.kernels.tables import Tables

@@ -16,6 +16,7 @@ from gangsaw.tasks.tcr.counting.kernels.stages.calls import (
     put_d_calls,
     put_gene_calls,
 )
+from gangsaw.tasks.tcr.counting.kernels.stages.d_segments import extended_d, find_d
 from gangsaw.tasks.tcr.counting.kernels.stages.dp2 import (
     append_empty,
     sum_with_d,
@@ -23,12 +24,11 @@ from gangsaw.tasks.tcr.counting.kernels.stages.dp2 import (
     weigh,
 )
 from gangsaw.tasks.tcr.counting.kernels.stages.match import (
-    find_turned_d,
+    find_palindromic_d,
     find_turns,
     has_window,
     match_ends,
 )
-from gangsaw.tasks.tcr.counting.kernels.stages.places import extended_d, find_d
 from gangsaw.tasks.tcr.counting.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.counting.kernels.stages.words import find_words, look_up_d
 from gangsaw.tasks.tcr.counting.kernels.tables import D_CLASSES, Tables
@@ -94,7 +94,7 @@ def _count_with_d(
         else:
             found = find_d(symbols, length, d, codes, window, scratch)
         ends = (limits.min_d_end, tables.d_germline[gene] + limits.max_p)
-        found = find_turned_d(symbols, length, d, codes, ends, window, found, scratch)
+        found = find_palindromic_d(symbols, length, d, codes, ends, window, found, scratch)
         put_d_calls(gene, limits.n_d, found, reference, outputs, scratch.sums)
         if limits.one_d:
             _count_dp2(gene, found, reference, tables, limits, scratch, outputs)

@@ -259,7 +259,7 @@ def update_longest(length: int, b: int, longest: Any) -> Any:
 
 
 @jit_norefs_inline
-def find_turned_d(
+def find_palindromic_d(
     symbols: Any,
     length: int,
     d: Any,
@@ -279,7 +279,7 @@ def find_turned_d(
         starts = _turns_at_d(first, d, ends[0], scratch)
         while starts != NOTHING:
             q = first + trailing_zeros(starts)
-            found = _add_turned(symbols, length, d, codes, ends, q, window, found, scratch)
+            found = _add_palindrome(symbols, length, d, codes, ends, q, window, found, scratch)
             starts &= starts - ONE
     return found
 
@@ -299,7 +299,7 @@ def _turns_at_d(first: int, d: Any, fewest: int, scratch: Any) -> Any:
 
 
 @jit_norefs_inline
-def _add_turned(
+def _add_palindrome(
     symbols: Any,
     length: int,
     d: Any,

@@ -12,9 +12,9 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.tasks.tcr.counting.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference
+from gangsaw.tasks.tcr.counting.kernels.stages.d_segments import extended_d, find_d
 from gangsaw.tasks.tcr.counting.kernels.stages.ends import CLASS_ROWS, FIRST_LANE
-from gangsaw.tasks.tcr.counting.kernels.stages.match import CHUNK, NU_LANES, PAD, find_turned_d
-from gangsaw.tasks.tcr.counting.kernels.stages.places import extended_d, find_d
+from gangsaw.tasks.tcr.counting.kernels.stages.match import CHUNK, NU_LANES, PAD, find_palindromic_d
 from gangsaw.tasks.tcr.counting.kernels.tables import (
     D_CLASSES,
     END_CLASSES,
@@ -153,7 +153,7 @@ def find_everywhere(
     window = (reference.length, 0)
     found = find_d(scratch.symbols, reference.length, d, symbols_of_d, window, scratch)
     ends = (limits.min_d_end, germline + limits.max_p)
-    found = find_turned_d(
+    found = find_palindromic_d(
         scratch.symbols, reference.length, d, symbols_of_d, ends, window, found, scratch
     )
     return found[0], found[1], found[2]

@@ -172,11 +172,11 @@ def weigh_pieces(
             for a in range(b - run, b):
                 work.weights[b * side + a] += cut * left_ways[left]
             if run == e:
-                add_turned(b, e, cut, left_ways, left, longest, work, side)
+                add_palindromic_d(b, e, cut, left_ways, left, longest, work, side)
 
 
 @jit_norefs_part
-def add_turned(
+def add_palindromic_d(
     b: int,
     e: int,
     cut: int,
@@ -203,4 +203,4 @@ def add_emptied(
     left = tables.left_places[gene] + p * left_width
     side = reference.length + 1
     for q in range(side):
-        add_turned(q, 0, cut, tables.left_ways, left, left_width - 1, work, side)
+        add_palindromic_d(q, 0, cut, tables.left_ways, left, left_width - 1, work, side)

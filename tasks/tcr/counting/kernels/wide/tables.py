@@ -122,7 +122,7 @@ def wide_tables(batch: Batch, model: Model, pis: Sequence[int], dtype: npt.DType
         starts = np.cumsum([0, *map(len, found)])
         return np.concatenate(found) if found else np.zeros(0, dtype), starts.astype(np.int64)
 
-    def kept(n: int) -> range:
+    def end_changes(n: int) -> range:
         return range(-n, min(p, n) + 1)  # from deletion of the gene to the longest palindrome
 
     empty = [[model.empty_d_ways(n, pi) for pi in pis] for n in sizes]
@@ -134,9 +134,9 @@ def wide_tables(batch: Batch, model: Model, pis: Sequence[int], dtype: npt.DType
         *ragged(right),
         *ragged(both),
         np.diff(batch.d.starts),
-        *ways(_sizes(batch.v), kept),
-        *ways(_sizes(batch.j), kept),
-        *ways(sizes, kept),
+        *ways(_sizes(batch.v), end_changes),
+        *ways(_sizes(batch.j), end_changes),
+        *ways(sizes, end_changes),
         *ways(sizes, lambda n: range(min(p, n) + 1)),
         np.array(empty, dtype).ravel(),
         np.ones(max(map(len, both), default=0) + 1, dtype),

@@ -24,7 +24,7 @@ from gangsaw.tasks.genomics.reads.order import job
 from gangsaw.tasks.genomics.reads.order.intake import Facts
 from gangsaw.tasks.genomics.reads.order.plan import OrderLimits
 from gangsaw.tasks.genomics.reads.synthetic import make_reads
-from gangsaw.tasks.sources.source import Room
+from gangsaw.tasks.sources.source import StageResources
 from gangsaw.tasks.store.objects.prefix import Place
 
 RANGE = 1 << 13
@@ -165,7 +165,7 @@ def test_a_source_that_changed_is_refused(
 
 def test_records_that_get_lost_are_noticed(source: Path, tmp_path: Path) -> None:
     made = ReadInput((str(source),), Settings(order="bins", interleaved=True))
-    arranged = job.order_reads(made, Room(tmp_path / "room"))
+    arranged = job.order_reads(made, StageResources(tmp_path / "room"))
     other = replace(arranged, facts=replace(arranged.facts, digest=1))
     with pytest.raises(CorruptChunk, match="not those that were read"):
         list(other.groups([FastqFile(str(source))]))
@@ -200,7 +200,7 @@ def test_facts_with_other_fields_are_refused() -> None:
 
 def test_the_file_of_other_facts_is_named(source: Path, tmp_path: Path) -> None:
     made, room = ReadInput((str(source),), Settings(order="bins", interleaved=True)), tmp_path / "r"
-    whole = job.order_reads(made, Room(room)).facts
+    whole = job.order_reads(made, StageResources(room)).facts
     kept = room / "intake" / "facts.json"
     for facts, said in (
         (replace(whole, files=whole.files * 2).to_json(), "it is about 2 files in place of 1"),
@@ -208,7 +208,7 @@ def test_the_file_of_other_facts_is_named(source: Path, tmp_path: Path) -> None:
     ):
         kept.write_bytes(facts)
         with pytest.raises(CorruptChunk, match=said) as found:
-            job.order_reads(made, Room(room))
+            job.order_reads(made, StageResources(room))
         assert (found.value.store, found.value.chunk) == (str(kept.parent), kept.name)
 
 

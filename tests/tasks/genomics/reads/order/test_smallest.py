@@ -29,7 +29,7 @@ from gangsaw.tasks.genomics.reads.order.smallest import (
     smallest_order,
 )
 from gangsaw.tasks.genomics.reads.stream.stream import ReadStream
-from gangsaw.tasks.sources.source import Room
+from gangsaw.tasks.sources.source import StageResources
 
 N, LENGTH = 3000, 60
 LIMITS = OrderLimits(part_bytes=1 << 17, range_letters=1 << 15)
@@ -122,7 +122,7 @@ def test_a_job_goes_on_behind_its_choice(tmp_path: Path, monkeypatch: pytest.Mon
     for genome, is_input in ((4000, False), (10_000_000, True)):
         source.write_bytes(text_of(NAMES["file"], genome))
         (own,) = ReadStream((str(source),), Settings("smallest")).inputs
-        room = Room(tmp_path / str(genome))
+        room = StageResources(tmp_path / str(genome))
         first = job.order_reads(own, room)
         again = job.order_reads(own, room)
         assert again.is_input == first.is_input == is_input

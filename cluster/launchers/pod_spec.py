@@ -9,8 +9,8 @@ import uuid
 from collections.abc import Mapping
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.cuda import RESOURCES
-from gangsaw.cluster.local import MALLOC
+from gangsaw.cluster.launchers.cuda import RESOURCES
+from gangsaw.cluster.launchers.local import MALLOC
 from gangsaw.cluster.settings import KindSettings
 
 Spec = dict[str, object]
@@ -54,7 +54,7 @@ def cluster_spec(config: ClusterConfig, settings: KindSettings, workers: int) ->
     }
     worker: Spec = {
         "args": _worker_command(config, settings),
-        "resources": _exactly(_asked(config, settings)),
+        "resources": _exactly(_list_resources(config, settings)),
         "ports": _ports(WORKER_PORTS),
         "livenessProbe": {**PATIENT, "initialDelaySeconds": 60},
     }
@@ -135,7 +135,7 @@ def _memory(settings: KindSettings) -> str:
     return settings.text("memory").replace(" ", "").removesuffix("B")
 
 
-def _asked(config: ClusterConfig, settings: KindSettings) -> dict[str, str]:
+def _list_resources(config: ClusterConfig, settings: KindSettings) -> dict[str, str]:
     asked = {"cpu": str(settings.number("cores")), "memory": _memory(settings)}
     if gpus := settings.number("gpus"):
         asked["nvidia.com/gpu"] = str(gpus)

@@ -17,9 +17,9 @@ from tornado.ioloop import PeriodicCallback
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
-from gangsaw.cluster.pod_spec import Spec, cluster_spec
+from gangsaw.cluster.launchers.pod_spec import Spec, cluster_spec
+from gangsaw.cluster.messages import Teller
 from gangsaw.cluster.settings import bounds, imported, settings_of
-from gangsaw.cluster.told import Teller
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     module = imported("dask_kubernetes.operator", "dask-kubernetes", "kubernetes")
     with ExitStack() as stack:
         try:
-            asked = stack.enter_context(_asked_for(spec, settings.text("namespace") or None))
+            asked = stack.enter_context(_create_cluster(spec, settings.text("namespace") or None))
             _wait_for_scheduler(asked)
             with interrupts_wait():
                 cluster = stack.enter_context(
@@ -92,7 +92,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 
 
 @contextmanager
-def _asked_for(spec: Spec, namespace: str | None) -> Iterator[Resource]:
+def _create_cluster(spec: Spec, namespace: str | None) -> Iterator[Resource]:
     """Create a DaskCluster object for the operator; delete it and thus its pods at the end.
 
     KubeCluster would create it, too. But it waits silently for a scheduler that cannot be placed on

@@ -65,7 +65,7 @@ def merged(values: Values, counts: Ns) -> tuple[Values, Ns]:
     return values[first], np.add.reduceat(counts, first)
 
 
-def tallied(column: Values) -> tuple[Values, Ns]:
+def count_values(column: Values) -> tuple[Values, Ns]:
     """Return the distinct values of a column and their counts."""
     values, counts = np.unique(column, return_counts=True)
     return values, counts.astype(np.int64)
@@ -79,10 +79,10 @@ def centred_ranks(tally: ValueCounts) -> Ns:
     return ranks
 
 
-def sum_of_squares(tally: ValueCounts) -> int:
+def sum_of_squares(counts: ValueCounts) -> int:
     """Return the sum of the squares of `centred_ranks` over all values: (n^3 - n - ties) / 3."""
-    n = tally.n
-    repeated, times = np.unique(tally.counts, return_counts=True)
+    n = counts.n
+    repeated, times = np.unique(counts.counts, return_counts=True)
     pairs = zip(repeated.tolist(), times.tolist(), strict=True)
     ties: int = sum(times * (t**3 - t) for t, times in pairs)
     return (n**3 - n - ties) // 3
@@ -98,7 +98,7 @@ def mean_and_error(tally: ValueCounts) -> tuple[float, float]:
     return mean, math.sqrt(squares / (n - 1) / n) if n > 1 else math.nan
 
 
-def quantile(tally: ValueCounts, part: float) -> float:
+def quantile(counts: ValueCounts, part: float) -> float:
     """Return the smallest value that at least the fraction `part` of all values does not exceed."""
-    ends = np.cumsum(tally.counts)
-    return float(tally.values[np.searchsorted(ends, part * ends[-1])])
+    ends = np.cumsum(counts.counts)
+    return float(counts.values[np.searchsorted(ends, part * ends[-1])])

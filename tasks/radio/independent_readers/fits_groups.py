@@ -11,10 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
-from gangsaw.tasks.radio.witnesses.chosen import chosen
-from gangsaw.tasks.radio.witnesses.places import Places
-from gangsaw.tasks.radio.witnesses.uvdata_arrays import key_arrays, places_of, uvdata_witness
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
+from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers
+from gangsaw.tasks.radio.independent_readers.uvdata_arrays import (
+    key_arrays,
+    open_uvdata_reader,
+    read_row_numbers,
+)
 from gangsaw.tasks.sources.source import Described, Region, SourceArray
 
 if TYPE_CHECKING:
@@ -38,7 +42,7 @@ class FieldOfGroups(Described):
 
     path: str
     fields: tuple[int, ...]
-    places: Places
+    places: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
         """Return the values of a region."""
@@ -69,7 +73,7 @@ def _raw(path: str) -> NDArray[np.void]:
         return np.asarray(file[0].data).view(np.ndarray)
 
 
-def uvfits_witness(path: str, variables: Sequence[str]) -> Witness | None:
+def open_uvfits_reader(path: str, variables: Sequence[str]) -> IndependentReader | None:
     """Return an independent reader of the parameters and samples of a file.
 
     For groups that are not plain float32 it has pyuvdata's arrays. None if a time and baseline has
@@ -81,15 +85,17 @@ def uvfits_witness(path: str, variables: Sequence[str]) -> Witness | None:
     with fits.open(absolute, memmap=True) as file:
         header = file[0].header.copy()
     if not _is_plain(header):
-        return uvdata_witness(path, "uvfits", variables)
-    places = places_of(absolute, "uvfits")
+        return open_uvdata_reader(path, "uvfits", variables)
+    places = read_row_numbers(absolute, "uvfits")
     if places is None:
         return None
     found: list[SourceArray] = [
         *key_arrays(absolute, "uvfits", places),
         *_fields(absolute, header, places),
     ]
-    return Witness(f"{library('astropy')} and {library('pyuvdata')}", chosen(found, variables))
+    return IndependentReader(
+        f"{library('astropy')} and {library('pyuvdata')}", chosen(found, variables)
+    )
 
 
 def _is_plain(header: fits.Header) -> bool:
@@ -97,24 +103,24 @@ def _is_plain(header: fits.Header) -> bool:
     return header["BITPIX"] == -32 and scale == (1, 0) and header["NAXIS2"] == 3
 
 
-def _fields(path: str, header: fits.Header, places: Places) -> Iterator[FieldOfGroups]:
+def _fields(path: str, header: fits.Header, rows: RowNumbers) -> Iterator[FieldOfGroups]:
     extents = [header[f"NAXIS{i}"] for i in range(3, header["NAXIS"] + 1)]
     cell = (int(np.prod(extents[1:])), extents[0])
     kinds = dict(zip(SAMPLES, ("c8", "f4", "?"), strict=True))
     for name, kind in kinds.items():
-        yield _field(path, name, kind, (), cell, places)
+        yield _field(path, name, kind, (), cell, rows)
     names = [str(header.get(f"PTYPE{i + 1}", "")).strip() for i in range(header["PCOUNT"])]
     scales = [(header.get(f"PSCAL{i}", 1.0), header.get(f"PZERO{i}", 0.0)) for i in (1, 2, 3)]
     first = 0
     if tuple(n[:2] for n in names[:3]) == BASELINE and len(set(scales)) == 1:
-        yield _field(path, "UVW", "f4", (0, 1, 2), (3,), places)
+        yield _field(path, "UVW", "f4", (0, 1, 2), (3,), rows)
         first = 3
     used = {*TAKEN, "UVW", *SAMPLES, ""}
     for number in range(first, len(names)):
         own = names[number].replace("/", "_")
         name = f"PARAMETER_{number + 1}" if own in used else own
         used.add(name)
-        yield _field(path, name, "f4", (number,), (), places)
+        yield _field(path, name, "f4", (number,), (), rows)
 
 
 def _field(
@@ -123,16 +129,16 @@ def _field(
     kind: str,
     fields: tuple[int, ...],
     cell: tuple[int, ...],
-    places: Places,
+    rows: RowNumbers,
 ) -> FieldOfGroups:
-    shape = places.shape + cell
+    shape = rows.shape + cell
     return FieldOfGroups(
         name=name,
         shape=shape,
         dtype=np.dtype(kind),
         dims=("",) * len(shape),
-        chunks=(1,) * len(places.shape) + cell,
+        chunks=(1,) * len(rows.shape) + cell,
         path=path,
         fields=fields,
-        places=places,
+        places=rows,
     )

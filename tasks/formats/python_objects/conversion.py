@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray
 from gangsaw.tasks.formats.python_objects.blocks import block_array
-from gangsaw.tasks.formats.python_objects.held import HeldArray
 from gangsaw.tasks.formats.python_objects.source import object_source
 from gangsaw.tasks.sources.source import Source, SourceArray
 
@@ -25,7 +25,7 @@ ARRAY = "data"  # name of a bare array
 
 
 def source_of(
-    given: object,
+    value: object,
     client: Client | None = None,
     variables: Sequence[str] = (),
     *,
@@ -35,33 +35,33 @@ def source_of(
 
     Raises BadParams for items that cannot be stored.
     """
-    if (array := _array(given, client)) is not None:
+    if (array := _array(value, client)) is not None:
         name = f"the {'Dask' if not isinstance(array, HeldArray) else 'NumPy'} array"
         return object_source(name, [array], [ARRAY], variables=variables, accept_loss=accept_loss)
-    if isinstance(given, _of("xarray", "DataArray", "Dataset", "DataTree")):
+    if isinstance(value, _of("xarray", "DataArray", "Dataset", "DataTree")):
         from gangsaw.tasks.formats.python_objects.xarray_objects import from_xarray
 
-        return from_xarray(given, client, variables, accept_loss=accept_loss)  # type: ignore[arg-type]
-    if isinstance(given, _of("zarr", "Array", "Group")):
+        return from_xarray(value, client, variables, accept_loss=accept_loss)  # type: ignore[arg-type]
+    if isinstance(value, _of("zarr", "Array", "Group")):
         from gangsaw.tasks.formats.python_objects.zarr_objects import from_zarr
 
-        return from_zarr(given, client, variables, accept_loss=accept_loss)  # type: ignore[arg-type]
+        return from_zarr(value, client, variables, accept_loss=accept_loss)  # type: ignore[arg-type]
     return None
 
 
-def not_taken(given: object) -> TypeError:
+def build_source_error(value: object) -> TypeError:
     """Return the error for an object that is no source."""
-    return TypeError(f"got {kind_of(given)}: a source is {TAKEN}")
+    return TypeError(f"got {kind_of(value)}: a source is {TAKEN}")
 
 
-def _array(given: object, client: Client | None) -> SourceArray | None:
-    if isinstance(given, np.ma.MaskedArray):
+def _array(value: object, client: Client | None) -> SourceArray | None:
+    if isinstance(value, np.ma.MaskedArray):
         raise BadParams("a masked array has no form in a store: fill it by .filled(...) first")
-    if isinstance(given, np.ndarray | np.generic):
-        values = np.asarray(given)
+    if isinstance(value, np.ndarray | np.generic):
+        values = np.asarray(value)
         return HeldArray(values, tuple(f"dim_{i}" for i in range(values.ndim)), ARRAY)
-    if isinstance(given, _of("dask.array", "Array")):
-        return block_array(given, client=client)  # type: ignore[arg-type]
+    if isinstance(value, _of("dask.array", "Array")):
+        return block_array(value, client=client)  # type: ignore[arg-type]
     return None
 
 
@@ -72,8 +72,8 @@ def _of(module: str, *names: str) -> tuple[type, ...]:
     return tuple(one for one in there if isinstance(one, type))
 
 
-def kind_of(given: object) -> str:
+def kind_of(value: object) -> str:
     """Return the name of an object's type for messages, with its top-level module."""
-    kind = type(given)
+    kind = type(value)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}."
-    return "None" if given is None else f"{module}{kind.__qualname__}"
+    return "None" if value is None else f"{module}{kind.__qualname__}"

@@ -25,8 +25,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.tcr.sharing.partitions import read_partition, write_partitions
 from gangsaw.tasks.tcr.sharing.table import METADATA
-from gangsaw.tasks.tcr.statistics.background import Background
-from gangsaw.tasks.tcr.statistics.predictors import read_predictors
+from gangsaw.tasks.tcr.statistics.nucleotypes.background import Background
+from gangsaw.tasks.tcr.statistics.nucleotypes.predictors import read_predictors
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, RowRun
 from gangsaw.tasks.tcr.store.path_columns import COUNT_VARIABLES, PathColumn, read_columns
 
@@ -86,13 +86,13 @@ class Extract:
             arrays |= read_columns(store, self.columns, run.rows, keep)
             arrays |= read_predictors(store, run.rows, keep)
             arrays |= _lengths(table, store, run.rows, keep)
-            columns = self._taken(table)
+            columns = self._select_columns(table)
             columns |= {name: np.ascontiguousarray(array) for name, array in arrays.items()}
             found = pa.table(columns)
             write_partitions(file_of(self.folder, run), found, np.zeros(len(found), np.int64), 1)
             return len(found)
 
-    def _taken(self, table: pa.Table) -> dict[str, object]:
+    def _select_columns(self, table: pa.Table) -> dict[str, object]:
         names = (*OUTCOMES, *(TEXTS if self.texts else ()))
         columns: dict[str, object] = {name: table[name] for name in names}
         columns[OWNERS] = table[OWNERS].cast(pa.list_(pa.int32()))

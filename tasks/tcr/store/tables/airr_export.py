@@ -109,7 +109,7 @@ class _File:
             stop = int(np.searchsorted(lines, fields.lines.max(initial=0), side="right"))
             if stop <= done:
                 continue
-            taken = self._taken(fields, lines[done:stop])
+            taken = self._take_columns(fields, lines[done:stop])
             rows = range(self.rows.start + done, self.rows.start + stop)
             self._check(taken, store, rows)
             yield _Blank(taken, len(rows)), rows
@@ -117,7 +117,7 @@ class _File:
         if done < len(lines):
             raise self._changed()
 
-    def _taken(self, fields: Fields, lines: NDArray[np.int64]) -> dict[str, pa.Array]:
+    def _take_columns(self, fields: Fields, lines: NDArray[np.int64]) -> dict[str, pa.Array]:
         at = np.searchsorted(fields.lines, lines)
         if (fields.lines[at] != lines).any():
             raise self._changed()

@@ -23,9 +23,9 @@ from distributed.deploy.spec import ProcessInterface
 from tornado.ioloop import PeriodicCallback
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.cuda import RESOURCES, THREADS
 from gangsaw.cluster.interrupts import interrupts_wait
-from gangsaw.cluster.local import MALLOC
+from gangsaw.cluster.launchers.cuda import RESOURCES, THREADS
+from gangsaw.cluster.launchers.local import MALLOC
 from gangsaw.cluster.security import in_files, key_folder, security_of
 from gangsaw.cluster.settings import KindSettings, bounds, imported, setting, settings_of
 

@@ -17,7 +17,7 @@ RowCall: TypeAlias = "Callable[[int, int], NumpyArray]"
 
 
 @dataclass(frozen=True)
-class Places:
+class RowNumbers:
     """Row number of each element of an array.
 
     Attributes
@@ -46,16 +46,18 @@ class Places:
         found[order] = values
         return found.reshape(*rows.shape, *values.shape[1:])
 
-    def axis(self, number: int) -> Places:
+    def axis(self, number: int) -> RowNumbers:
         """Return the row numbers along one axis, for values that vary only along it."""
-        return Places(self.shape[number : number + 1], self.steps[number : number + 1])
+        return RowNumbers(self.shape[number : number + 1], self.steps[number : number + 1])
 
-    def keys(self) -> tuple[Places, Places]:
+    def keys(self) -> tuple[RowNumbers, RowNumbers]:
         """Return the row numbers of times and of baselines; all rows for both if ragged."""
         return self.axis(0), self.axis(len(self.shape) - 1)
 
 
-def find_places(time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray) -> Places | None:
+def find_row_numbers(
+    time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray
+) -> RowNumbers | None:
     """Return the row numbers: (time, baseline) if each time has the same baselines.
 
     time, antenna1, antenna2 : (rows,)
@@ -69,10 +71,10 @@ def find_places(time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray) ->
         return None
     if n == n_times * n_pairs:
         if np.array_equal(times * n_pairs + pairs, np.arange(n)):
-            return Places((n_times, n_pairs), (n_pairs, 1))
+            return RowNumbers((n_times, n_pairs), (n_pairs, 1))
         if np.array_equal(pairs * n_times + times, np.arange(n)):
-            return Places((n_times, n_pairs), (1, n_times))
-    return Places((n,), (1,))
+            return RowNumbers((n_times, n_pairs), (1, n_times))
+    return RowNumbers((n,), (1,))
 
 
 def _numbered(keys: NumpyArray) -> tuple[NDArray[np.int64], int]:

@@ -10,11 +10,11 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.radio.measurement_sets.template import KEPT, unpack
-from gangsaw.tasks.radio.unlike import differences, plain
+from gangsaw.tasks.radio.template_differences import differences, plain
 from gangsaw.tasks.store.objects.change_stamps import LOCK
 
 
-def unlike_ms(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
+def compare_ms_templates(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
     """Return a line for each difference between two templates of sets, each (bytes,) uint8."""
     return [] if np.array_equal(stored, wanted) else list(_tables(stored, wanted))
 

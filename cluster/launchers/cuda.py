@@ -15,7 +15,7 @@ from distributed.deploy import Cluster
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
-from gangsaw.cluster.local import KEEP_MEMORY, LOOPBACK, PRELOAD
+from gangsaw.cluster.launchers.local import KEEP_MEMORY, LOOPBACK, PRELOAD
 from gangsaw.cluster.security import security_of
 from gangsaw.cluster.settings import setting
 

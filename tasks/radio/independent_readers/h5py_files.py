@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.formats.hdf5.filters import open_hdf5
-from gangsaw.tasks.radio.witnesses.chosen import chosen
-from gangsaw.tasks.radio.witnesses.places import Places, find_places
+from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
 from gangsaw.tasks.sources.source import Described, Region
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class RowsOfDataset(Described):
 
     path: str
     item: str
-    places: Places
+    places: RowNumbers
     pairs: str = ""
 
     def read(self, region: Region) -> NumpyArray:
@@ -88,25 +88,25 @@ def opened(path: str) -> Iterator[h5py.File]:
         yield file
 
 
-def uvh5_witness(path: str, variables: Sequence[str]) -> Witness:
+def open_uvh5_reader(path: str, variables: Sequence[str]) -> IndependentReader:
     """Return an independent reader of the datasets of a uvh5 file, by times and baselines."""
     absolute = str(Path(path).absolute())
     with opened(absolute) as file:
         found = [*_uvh5(absolute, file)]
-    return Witness(library("h5py"), chosen(found, variables))
+    return IndependentReader(library("h5py"), chosen(found, variables))
 
 
-def kat_witness(path: str, variables: Sequence[str]) -> Witness:
+def open_kat_reader(path: str, variables: Sequence[str]) -> IndependentReader:
     """Return an independent reader of visibilities, flags and weights of a KAT file."""
     absolute = str(Path(path).absolute())
     with opened(absolute) as file:
         found = [*_kat(absolute, file)]
-    return Witness(library("h5py"), chosen(found, variables))
+    return IndependentReader(library("h5py"), chosen(found, variables))
 
 
 def _uvh5(path: str, file: h5py.File) -> Iterator[RowsOfDataset]:
     header = file["Header"]
-    places = find_places(*(header[name][()] for name in KEYS))
+    places = find_row_numbers(*(header[name][()] for name in KEYS))
     if places is None:
         return
     times, baselines = places.keys()
@@ -121,7 +121,7 @@ def _uvh5(path: str, file: h5py.File) -> Iterator[RowsOfDataset]:
 
 def _kat(path: str, file: h5py.File) -> Iterator[RowsOfDataset]:
     n = len(file["Data/correlator_data"])
-    places = Places((n,), (1,))
+    places = RowNumbers((n,), (1,))
     there = {item: name for item, name in KAT.items() if item in file and _is_column(file[item], n)}
     names = list(there.values())
     for item, name in there.items():
@@ -140,13 +140,13 @@ def _is_column(item: h5py.HLObject, n: int) -> bool:
     return kinds <= set("biufc")
 
 
-def _array(path: str, dataset: h5py.Dataset, name: str, places: Places) -> RowsOfDataset:
+def _array(path: str, dataset: h5py.Dataset, name: str, rows: RowNumbers) -> RowsOfDataset:
     dtype, cell, pairs = dataset.dtype, dataset.shape[1:], ""
     if dtype.names == PARTS:
         dtype, cell, pairs = dtype[PARTS[0]], (*cell, len(PARTS)), "parts"
     elif dataset.name == "/Data/correlator_data" and cell[-1:] == (2,) and dtype.str[1:] in COMPLEX:
         dtype, cell, pairs = np.dtype(COMPLEX[dtype.str[1:]]), cell[:-1], "complex"
-    shape = places.shape + cell
+    shape = rows.shape + cell
     return RowsOfDataset(
         name=name,
         shape=shape,
@@ -155,6 +155,6 @@ def _array(path: str, dataset: h5py.Dataset, name: str, places: Places) -> RowsO
         chunks=None,
         path=path,
         item=dataset.name,
-        places=places,
+        places=rows,
         pairs=pairs,
     )

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
+from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
-from gangsaw.tasks.radio.witnesses.chosen import chosen
-from gangsaw.tasks.radio.witnesses.places import Places, find_places
 from gangsaw.tasks.sources.source import Described, Region
 from gangsaw.tasks.store.objects.change_stamps import version_of
 
@@ -47,7 +47,7 @@ class ArrayOfUvdata(Described):
     kind: str
     version: str
     item: str
-    places: Places
+    places: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
         """Return the values of a region."""
@@ -73,26 +73,26 @@ def read_uvdata(path: str, kind: str, version: str, is_header: bool) -> UVData:
     return uvdata
 
 
-def uvdata_witness(path: str, kind: str, variables: Sequence[str]) -> Witness | None:
+def open_uvdata_reader(path: str, kind: str, variables: Sequence[str]) -> IndependentReader | None:
     """Return an independent reader by `UVData`; None if a time and baseline has several rows."""
     absolute = str(Path(path).absolute())
-    places = places_of(absolute, kind)
+    places = read_row_numbers(absolute, kind)
     if places is None:
         return None
     rows = [_array(absolute, kind, name, item, places, t) for name, (item, t) in ROWS.items()]
     found = [*key_arrays(absolute, kind, places), *rows]
-    return Witness(library("pyuvdata"), chosen(found, variables))
+    return IndependentReader(library("pyuvdata"), chosen(found, variables))
 
 
-def places_of(path: str, kind: str) -> Places | None:
+def read_row_numbers(path: str, kind: str) -> RowNumbers | None:
     """Return the row numbers by times and antennas; None if these are ambiguous."""
     uvdata = read_uvdata(path, kind, version_of(path), is_header=True)
-    return find_places(*(getattr(uvdata, item) for item in KEYS))
+    return find_row_numbers(*(getattr(uvdata, item) for item in KEYS))
 
 
-def key_arrays(path: str, kind: str, places: Places) -> list[ArrayOfUvdata]:
+def key_arrays(path: str, kind: str, rows: RowNumbers) -> list[ArrayOfUvdata]:
     """Return the arrays of times and antennas."""
-    times, baselines = places.keys()
+    times, baselines = rows.keys()
     return [
         _array(path, kind, name, item, times if name == "time" else baselines)
         for item, name in KEYS.items()
@@ -100,11 +100,11 @@ def key_arrays(path: str, kind: str, places: Places) -> list[ArrayOfUvdata]:
 
 
 def _array(
-    path: str, kind: str, name: str, item: str, places: Places, dtype: str = ""
+    path: str, kind: str, name: str, item: str, rows: RowNumbers, dtype: str = ""
 ) -> ArrayOfUvdata:
     version = version_of(path)
     values = getattr(read_uvdata(path, kind, version, item in KEYS), item)
-    shape = places.shape + values.shape[1:]
+    shape = rows.shape + values.shape[1:]
     return ArrayOfUvdata(
         name=name,
         shape=shape,
@@ -115,5 +115,5 @@ def _array(
         kind=kind,
         version=version,
         item=item,
-        places=places,
+        places=rows,
     )

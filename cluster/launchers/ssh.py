@@ -11,7 +11,7 @@ from distributed import Client, SSHCluster
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
-from gangsaw.cluster.local import KEEP_MEMORY
+from gangsaw.cluster.launchers.local import KEEP_MEMORY
 from gangsaw.cluster.security import ROLES, named_certificates
 from gangsaw.cluster.settings import KindSettings, imported, setting, settings_of
 

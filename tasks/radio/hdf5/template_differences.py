@@ -9,10 +9,10 @@ import h5py
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.radio.unlike import differences, plain
+from gangsaw.tasks.radio.template_differences import differences, plain
 
 
-def unlike_hdf5(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
+def compare_hdf5_templates(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
     """Return a line for each difference between two HDF5 templates, each (bytes,) uint8."""
     return [] if np.array_equal(stored, wanted) else list(_items(stored, wanted))
 

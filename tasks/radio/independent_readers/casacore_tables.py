@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.contract.independent_reader import Witness, library
+from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
+from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
 from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
-from gangsaw.tasks.radio.witnesses.chosen import chosen
-from gangsaw.tasks.radio.witnesses.places import Places, find_places
-from gangsaw.tasks.sources.open_files import kept_open
+from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Described, Region, SourceArray
 from gangsaw.tasks.store.objects.change_stamps import version_of
 
@@ -52,7 +52,7 @@ class TableColumn(Described):
     version: str
     item: str
     description: int
-    places: Places
+    places: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
         """Return the values of a region."""
@@ -63,7 +63,7 @@ class TableColumn(Described):
         return values[(slice(None),) * n + region[n:]]
 
 
-@kept_open(8)
+@cache_open_files(8)
 def _opened(path: str, description: int, version: str) -> tables.table:
     """Return the table, or its rows of one data description; `version` only distinguishes sets."""
     from casacore.tables import table
@@ -78,7 +78,7 @@ def _cells(table: tables.table, name: str, first: int, n: int) -> NumpyArray:
     return cells.astype(np.uint8) if table.coldatatype(name) == "uchar" else cells
 
 
-def ms_witness(path: str, group: str, variables: Sequence[str]) -> Witness:
+def open_ms_reader(path: str, group: str, variables: Sequence[str]) -> IndependentReader:
     """Return an independent reader of the columns of a set whose cells have one shape.
 
     Arrays have the axes time and baseline. A complete store has the files of managers that round,
@@ -87,7 +87,7 @@ def ms_witness(path: str, group: str, variables: Sequence[str]) -> Witness:
     absolute = str(Path(path).absolute())
     with CASACORE:
         found = [*_arrays(absolute, version_of(absolute), group, is_whole=not variables)]
-    return Witness(library("python-casacore"), chosen(found, variables))
+    return IndependentReader(library("python-casacore"), chosen(found, variables))
 
 
 def _arrays(path: str, version: str, group: str, *, is_whole: bool) -> Iterator[SourceArray]:
@@ -97,13 +97,13 @@ def _arrays(path: str, version: str, group: str, *, is_whole: bool) -> Iterator[
     files = [*_files(path, main)] if is_whole and taken == there else []
     numbers = taken if there[1:] else [-1]
     parts = {number: _opened(path, number, version) for number in numbers}
-    alike = {number: _alike_columns(part) for number, part in parts.items()}
+    alike = {number: _find_cell_shapes(part) for number, part in parts.items()}
     without = {column for file in files for column in file.columns}
     without |= {c for found in alike.values() for c, cell in found.items() if cell is None}
     yield from files
     if numbers[1:]:
         without.add(WHICH)
-        rows = Places((main.nrows(),), (1,))
+        rows = RowNumbers((main.nrows(),), (1,))
         yield _column(_RowsOfTable(path, version, -1, main), WHICH, (), rows)
     for number, found in alike.items():
         cells = {c: cell for c, cell in found.items() if c not in without and cell is not None}
@@ -123,7 +123,7 @@ class _RowsOfTable:
 
 
 def _of_rows(rows: _RowsOfTable, cells: dict[str, tuple[int, ...]]) -> Iterator[TableColumn]:
-    places = find_places(*map(rows.table.getcol, ("TIME", "ANTENNA1", "ANTENNA2")))
+    places = find_row_numbers(*map(rows.table.getcol, ("TIME", "ANTENNA1", "ANTENNA2")))
     if places is None:
         return
     times, baselines = places.keys()
@@ -132,7 +132,9 @@ def _of_rows(rows: _RowsOfTable, cells: dict[str, tuple[int, ...]]) -> Iterator[
         yield _column(rows, name, cell, of_keys.get(name, places))
 
 
-def _column(rows: _RowsOfTable, name: str, cell: tuple[int, ...], places: Places) -> TableColumn:
+def _column(
+    rows: _RowsOfTable, name: str, cell: tuple[int, ...], places: RowNumbers
+) -> TableColumn:
     shape = places.shape + cell
     return TableColumn(
         name=rows.before + IN_STORES.get(name, name),
@@ -148,7 +150,7 @@ def _column(rows: _RowsOfTable, name: str, cell: tuple[int, ...], places: Places
     )
 
 
-def _alike_columns(table: tables.table) -> dict[str, tuple[int, ...] | None]:
+def _find_cell_shapes(table: tables.table) -> dict[str, tuple[int, ...] | None]:
     """Return the shape of the cells of each column; None if the shapes differ or are not numbers.
 
     A column without any cell is left out.

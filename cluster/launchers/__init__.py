@@ -1,0 +1,1 @@
+"""Ways to start a Dask client, one file each: `start(config) -> Client`."""

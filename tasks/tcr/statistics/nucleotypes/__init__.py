@@ -1,0 +1,1 @@
+"""Nucleotypes of a table of `share`: their owners, path counts and covariates."""
