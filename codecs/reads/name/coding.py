@@ -10,7 +10,8 @@ from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.name.contexts import no_memory
-from gangsaw.codecs.reads.name.decode import NameLane, NameModel, read_window
+from gangsaw.codecs.reads.name.decode import read_window
+from gangsaw.codecs.reads.name.decoder_state import NameLane, NameModel
 from gangsaw.codecs.reads.name.encode import encode_names
 from gangsaw.codecs.reads.name.model import read_model
 from gangsaw.codecs.reads.name.streams import no_cuts

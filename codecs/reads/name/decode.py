@@ -6,19 +6,17 @@ invalid line ends its window with -1.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy import rans_lanes
 from gangsaw.codecs.core.entropy.rans_lanes import ESCAPE, MOST_BITS, get, get_raw
-from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, RansTables
+from gangsaw.codecs.core.entropy.sparse_tables import ABSENT
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
 from gangsaw.codecs.reads.lines import NEWLINE
-from gangsaw.codecs.reads.name.contexts import CLASSES, SYMBOLS, History, context, remember
+from gangsaw.codecs.reads.name.contexts import CLASSES, SYMBOLS, context, remember
+from gangsaw.codecs.reads.name.decoder_state import NameLane, NameModel
 from gangsaw.codecs.reads.name.streams import (
     DOWN,
     END,
@@ -51,42 +49,6 @@ from gangsaw.codecs.reads.name.streams import (
 )
 
 STATE, PLACE = range(2)  # of a lane's coder
-
-
-class NameModel(NamedTuple):
-    """Shared data of all windows.
-
-    Attributes
-    ----------
-    tables : of the coder, the last one absent
-    modes : (N_STREAMS,) uint8
-    base : (N_STREAMS,) int64, first table of each stream
-    template : (n,) uint8, the line that precedes each window's first one
-    cuts : (n_tokens + 1,) int64, offsets of its tokens
-    """
-
-    tables: RansTables
-    modes: npt.NDArray[np.uint8]
-    base: npt.NDArray[np.int64]
-    template: npt.NDArray[np.uint8]
-    cuts: npt.NDArray[np.int64]
-
-
-class NameLane(NamedTuple):
-    """Lane in decoding.
-
-    Attributes
-    ----------
-    data : (n,) uint8 that contains it
-    stop : end of the lane
-    state : (2,) int64, the coder's state and offset
-    memory : history of the window
-    """
-
-    data: npt.NDArray[np.uint8]
-    stop: int
-    state: npt.NDArray[np.int64]
-    memory: History
 
 
 @jit_norefs_inline

@@ -12,7 +12,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.name.contexts import TABLES_OF
-from gangsaw.codecs.reads.name.decode import NameModel
+from gangsaw.codecs.reads.name.decoder_state import NameModel
 from gangsaw.codecs.reads.name.streams import ABSENT, MOST_TABLES, MOST_TOKENS, N_MODES, N_STREAMS
 from gangsaw.codecs.reads.payload import BlockLanes
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Array, Int64s, NumpyArray
 from gangsaw.codecs.core.memory.aligned import LINE, LONG, address_of
-from gangsaw.codecs.core.numba.bits import ahead, pointer, swapped
+from gangsaw.codecs.core.numba.bits import ItemPointer, ahead, pointer, swapped
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.nontemporal import UNIT, drain, write_lines, write_piece
 from gangsaw.codecs.core.numba.tiles import NO, YES, copy_column, fetch_line
@@ -306,7 +306,9 @@ def _store_runs(table: NumpyArray, address: int, memory: Memory) -> None:
 
 
 @jit_norefs_inline
-def _store_run(ours: NumpyArray, strip: int, place: int, next_place: int, run: Int64s) -> None:
+def _store_run(
+    ours: ItemPointer[int], strip: int, place: int, next_place: int, run: Int64s
+) -> None:
     size, last = run[PIECE_BYTES], run[PIECES] - 1
     write_piece(ours, place, size, run[BEGINS] != 0, last == 0 and run[ENDS] != 0)
     for k in range(1, last):

@@ -53,7 +53,7 @@ class ByteIndex(RowIndex):
     @classmethod
     def of_text(cls, text: Bytes, suffixes: Suffixes, rate: int) -> ByteIndex:
         """Return the index of a text from its suffix array."""
-        counts = count_bytes(text)
+        counts = count_byte_values(text)
         lengths = lengths_for(counts)
         samples = made_samples(text, suffixes, rate, has_breaks=False)
         transformed, primary = np.empty(text.size, np.uint8), 0
@@ -121,7 +121,7 @@ class ByteIndex(RowIndex):
         return locate_rows(walks.locate_bytes, self.of, self.samples, rows, self.n)
 
 
-def count_bytes(text: Bytes) -> Places:
+def count_byte_values(text: Bytes) -> Places:
     """Return the count of each byte value, without the int64 copy of NumPy's `bincount`."""
     counts = np.zeros((TABLES, LETTERS), np.int64)
     count_bytes(text, np.zeros(1, np.int64), np.array([text.size]), counts)

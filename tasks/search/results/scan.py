@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex, counts_of
-from gangsaw.tasks.search.fm_index.byte_index import count_bytes
+from gangsaw.tasks.search.fm_index.byte_index import count_byte_values
 from gangsaw.tasks.search.fm_index.packed import Bytes
 from gangsaw.tasks.search.fm_index.samples import Places
 from gangsaw.tasks.search.stored.opened import IndexedText
@@ -63,10 +63,10 @@ def _finder(text: IndexedText, number: int) -> Callable[[Bytes], Places]:
     begin, end = text.how.window(number)
     letters = text.letters.read(begin, end)
     if text.how.kind == "bytes":
-        counts = count_bytes(letters)
+        counts = count_byte_values(letters)
         return lambda pattern: find_pattern(letters, pattern, counts)
     codes, borders = CODES[letters], text.letters.borders_in(begin, end)
-    totals = count_bytes(codes)
+    totals = count_byte_values(codes)
 
     def find(pattern: Bytes) -> Places:
         found = find_pattern(codes, pattern, totals)

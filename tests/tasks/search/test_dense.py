@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gangsaw import compress, search
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
-from gangsaw.tasks.search.fm_index.byte_index import count_bytes
+from gangsaw.tasks.search.fm_index.byte_index import count_byte_values
 from gangsaw.tasks.search.fm_index.samples import Places
 from gangsaw.tasks.search.results import lines, scan
 from gangsaw.tasks.search.results.lines import TextLines
@@ -98,7 +98,7 @@ def test_a_long_line_is_shown_once(
 def test_places_in_a_text(text: bytes, pattern: bytes) -> None:
     own = np.frombuffer(text, np.uint8)
     for one in (pattern, b"a", b"ab", b"bab", b"aaaa"):
-        found = scan.find_pattern(own, np.frombuffer(one, np.uint8), count_bytes(own))
+        found = scan.find_pattern(own, np.frombuffer(one, np.uint8), count_byte_values(own))
         assert found.tolist() == naive.places(text, one)
 
 

@@ -1,0 +1,45 @@
+"""Tables and lane state of the decoder of names."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gangsaw.codecs.core.arrays import Bytes, Int64s
+from gangsaw.codecs.core.entropy.sparse_tables import RansTables
+from gangsaw.codecs.reads.name.contexts import History
+
+
+class NameModel(NamedTuple):
+    """Shared data of all windows.
+
+    Attributes
+    ----------
+    tables : of the coder, the last one absent
+    modes : (N_STREAMS,) uint8
+    base : (N_STREAMS,) int64, first table of each stream
+    template : (n,) uint8, the line that precedes each window's first one
+    cuts : (n_tokens + 1,) int64, offsets of its tokens
+    """
+
+    tables: RansTables
+    modes: Bytes
+    base: Int64s
+    template: Bytes
+    cuts: Int64s
+
+
+class NameLane(NamedTuple):
+    """Lane in decoding.
+
+    Attributes
+    ----------
+    data : (n,) uint8 that contains it
+    stop : end of the lane
+    state : (2,) int64, the coder's state and offset
+    memory : history of the window
+    """
+
+    data: Bytes
+    stop: int
+    state: Int64s
+    memory: History
