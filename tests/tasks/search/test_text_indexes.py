@@ -177,7 +177,7 @@ def test_hostile_bytes_with_right_checksums_lead_nowhere(kind: str) -> None:
             assert which.size == own.size
             index.seeds(patterns.data, 4)
             if not isinstance(index, RepeatIndex):
-                index.places(np.arange(0, 2500, 7))
+                index.locate_rows(np.arange(0, 2500, 7))
         except CorruptChunk:
             refused += 1
     assert refused > 200
