@@ -147,10 +147,11 @@ def _octets(checksum: int) -> Octets:
 
 
 def _streams(kind: type[BlockCodec]) -> Attempt:
-    """Streams that stand alone, of all samples that are one image."""
+    """Streams that stand alone, of all samples that are one image; chunks alone narrow 64 bits."""
     module: Any = import_module(f"{package(kind)}.stream")
     own = [case for case in cases() if case.codec_type is kind and case.array.ndim == 3]
-    small = [case for case in own if case.array.nbytes <= MOST_BYTES]
+    narrow = [case for case in own if case.array.dtype.itemsize < 8]
+    small = [case for case in narrow if case.array.nbytes <= MOST_BYTES]
     made = [
         np.frombuffer(module.encode_stream(case.array, case.sample.params), np.uint8)
         for case in small
