@@ -50,7 +50,7 @@ EXCEPTIONS = {
         TABLES: (
             f"{FAST}.tables._bit_length {FAST}.tables._read_map {FAST}.tables._read_tree"
             f" {FAST}.tables._read_weight {FAST}.tables._write_map {FAST}.tables._write_tree"
-            f" {FAST}.tables._write_weight {FAST}.tables.read_tables {FAST}.tables.shorten"
+            f" {FAST}.tables._write_weight {FAST}.tables.read_fast_tables {FAST}.tables.shorten"
             f" {FAST}.tables.write_tables gangsaw.codecs.core.entropy.rans_tables.normalise",
             2.6,
         ),
