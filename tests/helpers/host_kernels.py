@@ -35,11 +35,11 @@ LANES, FAST = "gangsaw.codecs.bwt.lanes", "gangsaw.codecs.bwt.fast"
 EXCEPTIONS = {
     "bwt": {
         LISTS: (
-            f"{LANES}.coder._get_octet {LANES}.coder._learn {LANES}.coder._middle"
-            f" {LANES}.coder._put_octet {LANES}.coder._shift {LANES}.coder.begin"
-            f" {LANES}.coder.finish {LANES}.coder.get {LANES}.coder.put"
+            f"{LANES}.coder._get_byte {LANES}.coder._learn {LANES}.coder._middle"
+            f" {LANES}.coder._put_byte {LANES}.coder._shift {LANES}.coder.begin_decoder"
+            f" {LANES}.coder.finish_encoder {LANES}.coder.get_decision {LANES}.coder.put_decision"
             f" {LANES}.lists._get_number {LANES}.lists._kind {LANES}.lists._put_number"
-            f" {LANES}.lists._to_place {LANES}.lists.read_lists {LANES}.lists.write_lists",
+            f" {LANES}.lists._to_place {LANES}.lists.read_symbol_lists {LANES}.lists.write_symbol_lists",
             2.7,
         ),
         MERGE: (
@@ -51,7 +51,7 @@ EXCEPTIONS = {
             f"{FAST}.tables._bit_length {FAST}.tables._read_map {FAST}.tables._read_tree"
             f" {FAST}.tables._read_weight {FAST}.tables._write_map {FAST}.tables._write_tree"
             f" {FAST}.tables._write_weight {FAST}.tables.read_fast_tables {FAST}.tables.shorten"
-            f" {FAST}.tables.write_tables gangsaw.codecs.core.entropy.rans_tables.normalise",
+            f" {FAST}.tables.write_fast_tables gangsaw.codecs.core.entropy.rans_tables.normalise",
             2.6,
         ),
     },
@@ -59,7 +59,7 @@ EXCEPTIONS = {
         SERIAL: (
             f"{ENTROPY}.gamma.bit_length {ENTROPY}.gamma.get_bits {ENTROPY}.gamma.get_gamma"
             f" {ENTROPY}.sparse_tables._read_table {ENTROPY}.sparse_tables.read_tables"
-            f" {READS}.sequence.dictionary.read_columns {READS}.quality.tree.read_level"
+            f" {READS}.sequence.dictionary.read_variant_columns {READS}.quality.tree.read_level"
             f" {READS}.quality.tree.read_labels {READS}.name.model.fill_modes",
             2.0,
         ),
@@ -68,7 +68,7 @@ EXCEPTIONS = {
     "order": {
         PACKED: (
             f"{EIGHT}.as_dna {EIGHT}.codes_of_eight {EIGHT}.eight_of {EIGHT}.pack_codes"
-            f" {EIGHT}.pack_marks {PACK}.pack_lines {PACK}.pack_word",
+            f" {EIGHT}.pack_marks {PACK}.pack_lines {PACK}.pack_marked_word",
             0.6,
         ),
     },
