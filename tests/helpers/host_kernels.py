@@ -39,7 +39,8 @@ EXCEPTIONS = {
             f" {LANES}.coder._put_byte {LANES}.coder._shift {LANES}.coder.begin_decoder"
             f" {LANES}.coder.finish_encoder {LANES}.coder.get_decision {LANES}.coder.put_decision"
             f" {LANES}.lists._get_number {LANES}.lists._kind {LANES}.lists._put_number"
-            f" {LANES}.lists._to_place {LANES}.lists.read_symbol_lists {LANES}.lists.write_symbol_lists",
+            f" {LANES}.lists._to_place {LANES}.lists.read_symbol_lists"
+            f" {LANES}.lists.write_symbol_lists",
             2.7,
         ),
         MERGE: (
