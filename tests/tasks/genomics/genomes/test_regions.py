@@ -91,7 +91,7 @@ def test_a_region_reads_only_its_block(tmp_path: Path, monkeypatch: pytest.Monke
     genome = stored.StoredGenome([*arrays[1:], read], stream.outcome)
     counting.reads.clear()
     for begin in (500_000, 490_000, 500_500):
-        part = genome.letters(begin, begin + 1000)
+        part = genome.read_residues(begin, begin + 1000)
         assert np.array_equal(part, letters[begin : begin + 1000])
     assert sum(size for _, size in counting.reads) < (1 << 15)
 
