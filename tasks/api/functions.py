@@ -304,7 +304,7 @@ def verify(
 
     Parameters
     ----------
-    adopt : record appended chunks if all chunks are correct
+    adopt : record appended chunks and added arrays if all chunks are correct
     device, storage_options : see `compress`
     **options : options of `compress` that apply to the source `against`
 

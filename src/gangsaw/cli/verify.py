@@ -38,7 +38,7 @@ def verify(
     adopt: Annotated[
         bool,
         typer.Option(
-            "--adopt", help="Record chunks that another program appended, if all is right."
+            "--adopt", help="Record chunks and arrays that another program added, if all is right."
         ),
     ] = False,
     cluster: NearOrDevice,

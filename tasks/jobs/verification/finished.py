@@ -11,9 +11,15 @@ from math import prod
 import numpy as np
 from zarr.core.buffer import Buffer
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.scheduling.lazy import Lazy, Units
-from gangsaw.tasks.jobs.verification.grown import grown_manifest, likeliest, new_chunks
+from gangsaw.tasks.jobs.verification.grown import (
+    foreign_manifest,
+    grown_manifest,
+    likeliest,
+    new_chunks,
+)
 from gangsaw.tasks.store.arrays.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.arrays.growth import Growth, growth_from, growths_of
 from gangsaw.tasks.store.arrays.keys import ChunkKeys
@@ -98,6 +104,7 @@ class FinishedArray:
     manifest : manifest of all chunks
     growth : extension by another program since the job, or None; records of new chunks have a
         size but no checksum
+    is_foreign : True if another program added the array since the job; its records have no checksum
     """
 
     name: str
@@ -105,6 +112,7 @@ class FinishedArray:
     metadata: bytes
     manifest: Manifest
     growth: Growth | None = None
+    is_foreign: bool = False
 
     @cached_property
     def coder(self) -> ArrayCoder:
@@ -132,8 +140,16 @@ class FinishedArray:
         coder, manifest = self.coder, self.manifest
         return growths_of(coder.grid, coder.dtype, manifest.n_chunks, manifest.raw_bytes)
 
+    def unrecorded(self) -> NumpyArray:
+        """Return the numbers of the chunks without a valid record, ascending."""
+        if self.is_foreign:
+            return np.arange(self.n_chunks)
+        return new_chunks(self.coder, self.growth.known) if self.growth else np.arange(0)
+
     def note(self) -> str:
-        """Return a note for the user on the growth of the array, "" without growth."""
+        """Return a note for the user on chunks of another program, "" without any."""
+        if self.is_foreign:
+            return f"{self.name}: another program added it, without a record of its chunks"
         if self.growth is None:
             return ""
         grid, axis = self.coder.grid, self.growth.axis
@@ -141,7 +157,7 @@ class FinishedArray:
         dims = self.coder.array.metadata.dimension_names  # type: ignore[union-attr]
         along = f"along {dims[axis]} " if dims and dims[axis] else f"along axis {axis} "
         before = "" if self.growth.before is None else f"from {self.growth.before} "
-        stored = self.manifest.part(0).rows["stored"][new_chunks(self.coder, self.growth.known)]
+        stored = self.manifest.part(0).rows["stored"][self.unrecorded()]
         absent = np.count_nonzero(stored == 0)
         return (
             f"{self.name or 'the array'} grew {along}{before}to {grid.shape[axis]} since its job: "
@@ -157,8 +173,15 @@ class FinishedArray:
                 yield f"{self.place}/{key}"
 
 
-def find_finished(place: Place) -> tuple[list[FinishedArray], dict[str, str]]:
+def find_finished(
+    place: Place, *, with_foreign: bool = False
+) -> tuple[list[FinishedArray], dict[str, str]]:
     """Return the finished arrays of a store, and an error line for each faulty one by its name.
+
+    Parameters
+    ----------
+    place : store prefix
+    with_foreign : return arrays of other programs, too, instead of an error for each
 
     Raises
     ------
@@ -173,7 +196,7 @@ def find_finished(place: Place) -> tuple[list[FinishedArray], dict[str, str]]:
     problems: dict[str, str] = {}
     for name in _names(place, root.to_bytes()):
         try:
-            arrays.append(_open(name, place / name if name else place))
+            arrays.append(_open(name, place / name if name else place, with_foreign=with_foreign))
         except CorruptChunk as error:
             problems[name] = str(error)
     arrays = _with_growth(arrays)
@@ -223,12 +246,14 @@ def _is_group(metadata: Buffer | None) -> bool:
     return metadata is not None and json.loads(metadata.to_bytes())["node_type"] == "group"
 
 
-def _open(name: str, place: Place) -> FinishedArray:
+def _open(name: str, place: Place, *, with_foreign: bool) -> FinishedArray:
     if is_unfinished(place):
         raise JobFailed(f"the job that writes {place} is not finished: run it with --resume")
     manifest, metadata = open_manifest(place), place.get(METADATA)
     if metadata is None:
         raise CorruptChunk("the array's metadata is missing", store=str(place), chunk=METADATA)
+    if manifest is None and not (place / FOLDER).names():
+        return _foreign(name, place, metadata.to_bytes(), is_accepted=with_foreign)
     if manifest is None:
         raise CorruptChunk("no manifest: it cannot be verified", store=str(place))
     manifest.check()
@@ -238,6 +263,16 @@ def _open(name: str, place: Place) -> FinishedArray:
     if n_chunks != found.n_chunks and not found.growths():
         raise CorruptChunk("manifest and metadata differ in the number of chunks", store=str(place))
     return found
+
+
+def _foreign(name: str, place: Place, metadata: bytes, *, is_accepted: bool) -> FinishedArray:
+    """Return an array of another program, or raise CorruptChunk that says how to record it."""
+    if not is_accepted:
+        why = "no manifest: another program wrote it; --adopt records its chunks"
+        raise CorruptChunk(why, store=str(place))
+    with metadata_errors(str(place)):
+        manifest = foreign_manifest(place, metadata)
+    return FinishedArray(name, place, metadata, manifest, is_foreign=True)
 
 
 def _grown(array: FinishedArray, growth: Growth) -> FinishedArray:
@@ -251,7 +286,7 @@ def _with_growth(arrays: Sequence[FinishedArray]) -> list[FinishedArray]:
     Some growth is ambiguous: of a text array within a partial chunk, or of an image along one of
     several axes. Arrays of numbers with the same axis then decide.
     """
-    may = {array.name: array.growths() for array in arrays}
+    may = {array.name: [] if array.is_foreign else array.growths() for array in arrays}
     sure = [
         (array, one) for array in arrays for one in may[array.name] if len(may[array.name]) == 1
     ]

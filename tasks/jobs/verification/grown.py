@@ -1,11 +1,12 @@
-"""Manifests of arrays that another program extended since their job.
+"""Manifests of arrays that another program extended or added since the job.
 
 New chunks, and partial chunks at the former end of the axis, have no valid record: they are
-decoded, and compared with the source if there is one.
+decoded, and compared with the source if there is one. An added array has no record at all.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -19,6 +20,7 @@ from gangsaw.tasks.jobs.chunks.check import unwritten
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder
 from gangsaw.tasks.store.arrays.growth import Growth
 from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.state.journal import metadata_digest
 from gangsaw.tasks.store.state.manifest import Manifest, read_manifest, write_manifest
 from gangsaw.tasks.store.state.manifest_shards import PART
 from gangsaw.tasks.store.state.records import ROW, Records
@@ -49,13 +51,26 @@ def grown_manifest(place: Place, coder: ArrayCoder, growth: Growth) -> Manifest:
     old = read_manifest(place)
     assert old is not None, "it was opened"
     rows, _ = _placed(coder, growth, old.rows)
-    flat, new = rows.reshape(-1), new_chunks(coder, growth.known)
+    return _with_sizes(place, coder, old.job, rows.reshape(-1), new_chunks(coder, growth.known))
+
+
+def foreign_manifest(place: Place, metadata: bytes) -> Manifest:
+    """Return a manifest of an array that another program added, with the present chunk sizes."""
+    coder, job = ArrayCoder(metadata), metadata_digest(json.loads(metadata))
+    rows = np.zeros(coder.grid.n_chunks, ROW)
+    return _with_sizes(place, coder, job, rows, np.arange(coder.grid.n_chunks))
+
+
+def _with_sizes(
+    place: Place, coder: ArrayCoder, job: str, rows: NDArray[np.void], new: NumpyArray
+) -> Manifest:
+    """Return a manifest of these records after the sizes of new chunks have been put in."""
     sizes = place.sizes([coder.key(number) for number in new.tolist()])
-    flat["stored"][new] = [size or 0 for size in sizes]
-    raw_bytes, n = prod(coder.grid.shape) * coder.dtype.itemsize, len(flat)
-    whole = Records(old.job, 0, raw_bytes, flat)
+    rows["stored"][new] = [size or 0 for size in sizes]
+    raw_bytes, n = prod(coder.grid.shape) * coder.dtype.itemsize, len(rows)
+    whole = Records(job, 0, raw_bytes, rows)
     none = np.empty(0, PART)
-    return Manifest(place, old.job, n, raw_bytes, whole.stored_bytes, whole, none, max(1, n))
+    return Manifest(place, job, n, raw_bytes, whole.stored_bytes, whole, none, max(1, n))
 
 
 def _placed(
@@ -80,10 +95,10 @@ def adopt(
     place: Place,
     coder: ArrayCoder,
     manifest: Manifest,
-    known: tuple[int, ...],
+    new: NumpyArray,
     found: Mapping[int, tuple[int, int]],
 ) -> None:
-    """Write the manifest of an array that grew, with sizes and checksums of its new chunks.
+    """Write the manifest of an array that grew or was added, with its new chunks' checksums.
 
     Absent chunks, for which Zarr reads fill values, are written.
 
@@ -91,13 +106,13 @@ def adopt(
     ----------
     place : store prefix of the array
     coder : coder of the array
-    manifest : manifest of `grown_manifest`
-    known : number of chunks with a valid record along each axis
+    manifest : manifest of `grown_manifest` or `foreign_manifest`
+    new : (n,) int64, numbers of the chunks without a valid record
     found : stored bytes and checksum of each new chunk in the store, by number
     """
     assert manifest.whole is not None, "it was made of all records"
     rows = manifest.whole.rows.copy()
-    for number in new_chunks(coder, known).tolist():
+    for number in new.tolist():
         if number in found:
             rows[number] = found[number]
         else:

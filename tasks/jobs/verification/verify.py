@@ -113,7 +113,7 @@ def verify(
     against : source whose samples, coordinates and attributes the store must have, bit for bit
     is_part : True if `against` is only a part of the source, so that the store may have more
     accept_loss : True to ignore items of `against` that no store can represent
-    adopt : record chunks that another program appended, if the store has no problems
+    adopt : record chunks and arrays that another program added, if the store has no problems
     witness : independent reader: arrays of `against` as read by the field's own library, which are
         compared instead
     client : Dask client; None works in this thread
@@ -130,7 +130,7 @@ def verify(
     started = time.monotonic()
     place = open_place(store, writable=adopt)
     with leased(place) if adopt else nullcontext() as lease:
-        arrays, faulty = find_finished(place)
+        arrays, faulty = find_finished(place, with_foreign=adopt)
         problems = [*faulty.values()]
         wanted = _wanted(arrays, against)
         seen = seen_of(witness, _by_name(arrays), getattr(against, "left_out", ()))
@@ -151,9 +151,9 @@ def verify(
         if lease is not None and not problems:
             lease.confirm()
             for array, new in zip(arrays, checked_new, strict=True):
-                if array.growth is not None:
-                    known = array.growth.known
-                    adopt_chunks(array.place, array.coder, array.manifest, known, new)
+                if array.growth is not None or array.is_foreign:
+                    chunks = array.unrecorded()
+                    adopt_chunks(array.place, array.coder, array.manifest, chunks, new)
         return Report(
             store=str(place),
             arrays=tuple(array.name for array in arrays),
@@ -229,6 +229,7 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
             array.metadata,
             source,
             None if array.growth is None else array.growth.known,
+            array.is_foreign,
         ),
         batches=array.batches(),
         batch_bytes=array.batch_chunks * coder.chunk_bytes,

@@ -12,7 +12,7 @@ import zarr
 from helpers.command_line import CommandLine
 
 import gangsaw
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.state.lease import leased
 
@@ -118,6 +118,69 @@ def test_codecs_of_images(tmp_path: Path, codec: str) -> None:
     _append(tmp_path / "a.zarr", _part(16, 30)[["image"]])
     assert gangsaw.verify(tmp_path / "a.zarr", against=_part(0, 30)[["image", "t"]], adopt=True).ok
     assert gangsaw.verify(tmp_path / "a.zarr").notes == ()
+
+
+ADDED = {
+    "numbers in chunks": xr.Dataset(
+        {"v": (("y", "x"), np.random.default_rng(1).random((120, 90)))}
+    ),
+    "texts": xr.Dataset({"v": ("t", np.array([f"{i} ab" for i in range(16)], object))}),
+    "times": xr.Dataset({"v": ("t", np.arange(16).astype("M8[D]").astype("M8[ns]"))}),
+    "no axis": xr.Dataset({"v": ((), np.int32(7))}),
+    "no item": xr.Dataset({"v": (("n", "x"), np.zeros((0, 90)))}),
+    "fill values alone": xr.Dataset({"v": ("y", np.full(120, np.nan))}),
+}
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_variables_that_xarray_added_are_recorded(tmp_path: Path, name: str) -> None:
+    store, more = _made(tmp_path / "a.zarr", 16), ADDED[name]
+    in_chunks = (
+        {"v": {"shards": (60, 60), "chunks": (20, 30)}} if name.startswith("numbers") else {}
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # consolidated metadata, which stores have, is no standard
+        more.to_zarr(store, mode="a", encoding=in_chunks)
+    (line,) = gangsaw.verify(store).problems
+    assert line.endswith("no manifest: another program wrote it; --adopt records its chunks")
+    report = gangsaw.verify(store, adopt=True)
+    assert report.problems == ()
+    assert report.notes == (
+        "v: another program added it, without a record of its chunks: they are recorded now",
+    )
+    whole = xr.merge([_part(0, 16), more])
+    report = gangsaw.verify(store, against=whole)
+    assert (report.problems, report.notes) == ((), ())
+    assert "v" in report.arrays
+    xr.testing.assert_identical(
+        gangsaw.open(store)["v"].compute().drop_vars("t", errors="ignore"), more["v"]
+    )
+    if name == "numbers in chunks":  # damage is found from now on
+        path = store / "v" / "c" / "1" / "0"
+        data = path.read_bytes()
+        path.write_bytes(data[:20] + bytes([data[20] ^ 255]) + data[21:])
+        (line,) = gangsaw.verify(store).problems
+        assert "c/1/0" in line
+
+
+def test_an_added_variable_that_is_damaged_is_not_recorded(tmp_path: Path) -> None:
+    store = _made(tmp_path / "a.zarr", 16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ADDED["numbers in chunks"].to_zarr(store, mode="a")
+    chunk = next(path for path in (store / "v" / "c").rglob("*") if path.is_file())
+    chunk.write_bytes(b"no chunk")
+    (line,) = gangsaw.verify(store, adopt=True).problems
+    assert "cannot be decoded" in line
+    assert not (store / "v" / ".gangsaw").exists()
+
+
+def test_an_array_that_lost_its_manifest_is_not_taken_for_another_programs(tmp_path: Path) -> None:
+    store = _made(tmp_path / "a.zarr", 16)
+    (store / "image" / ".gangsaw" / "manifest").unlink()
+    for adopt in (False, True):
+        with pytest.raises(JobFailed, match="image is not finished"):
+            gangsaw.verify(store, adopt=adopt)
 
 
 def test_growth_that_nothing_explains_is_one_problem_of_the_array(tmp_path: Path) -> None:
