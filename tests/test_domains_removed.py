@@ -32,7 +32,11 @@ LEFT = (  # tests of the rest; none starts a process, which would import the who
     "tasks/store/test_tree.py",
 )
 # an editable installation finds its modules before those of the path
-BEGIN = "import sys; sys.meta_path[:] = [f for f in sys.meta_path if 'gangsaw' not in type(f).__module__]; "
+BEGIN = """
+import sys
+sys.meta_path[:] = [f for f in sys.meta_path if "gangsaw" not in type(f).__module__]
+sys.path.insert(0, sys.argv[1])
+"""
 IMPORT_ALL = """
 import importlib, pkgutil, gangsaw
 assert gangsaw.__path__[0].startswith(sys.argv[1]), gangsaw.__path__
@@ -68,8 +72,7 @@ def _copy(site: Path, removed: tuple[str, ...]) -> Path:
 
 def _run(site: Path, code: str, *arguments: str, cwd: Path) -> str:
     """Run Python code over a copy of the package; return what it printed."""
-    whole = f"{BEGIN}sys.path.insert(0, sys.argv[1]); {code}"
-    command = [sys.executable, "-c", whole, str(site), *arguments]
+    command = [sys.executable, "-c", BEGIN + code, str(site), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
