@@ -40,4 +40,4 @@ def _names() -> list[str]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_names()})
+    return [*_names(), "core"]

@@ -22,9 +22,16 @@ def test_import_loads_nothing_heavy() -> None:
 def test_every_public_name_is_there() -> None:
     for name in gangsaw.__all__:
         assert getattr(gangsaw, name) is not None
-        assert name in dir(gangsaw)
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
         _ = gangsaw.nope  # type: ignore[attr-defined]
+
+
+def test_completion_offers_the_documented_names_and_no_other() -> None:
+    public = {*gangsaw.__all__, "cluster", "codecs", "tasks"}
+    public |= {"align", "genomes", "reads", "search", "tcr", "xarray"}
+    assert set(dir(gangsaw)) == public
+    assert {"Bwt", "Ccsds123", "Ccsds123V2", "core"} < set(dir(gangsaw.codecs))
+    assert not [name for name in dir(gangsaw.codecs) if not (name[0].isupper() or name == "core")]
 
 
 def test_the_whole_way_from_python(tmp_path: Path) -> None:
