@@ -29,12 +29,12 @@ import bench_parity_gpu
 import bench_reads_gpu
 import bench_tcr_gpu
 import bench_visibility_gpu
+from limited_run import LATE, LimitedRun
+from rows_file import Key, RowsFile
 
 from gangsaw.codecs.core.errors import DeviceError
 from gangsaw.tasks.bench.data import synthetic_sample
 from gangsaw.tasks.bench.device import CASES, Figure, Workbench, device_machine
-from gangsaw.tasks.bench.limited import LATE, LimitedRun
-from gangsaw.tasks.bench.rows_file import Key, RowsFile
 from gangsaw.tasks.bench.table import Measurement, Row, dump, markdown, say
 
 PAGE = Path(__file__).parent / "RESULTS-GPU.md"

@@ -189,7 +189,7 @@ there reads of one place come into one chunk, for about log2(number of chunks) b
 """
 DNA = """# Results of the codec of nucleotides
 
-Written by `python tests/benchmarks/run.py dna dna_access dna_others --write`, from the assemblies
+Written by `python tests/benchmarks/run.py dna dna_access --write`, from the assemblies
 of the shared data folder; where it is absent, random bases with a repeat stand for them. Bits are
 those of whole frames over letters that are A, C, G or T; what came out was compared with what went
 in. Speeds are CPU time of one core, medians of several rounds; Mbases/s are 10^6 letters. Genomes
@@ -198,9 +198,8 @@ MiB do not fit a core's caches: their speeds are told as often memcpy's, which c
 memory that is in use already. Half of the masked one is lower case in runs of 300 on average, with
 N in runs of up to 20,000.
 
-The table of other programs has the figures of the specification's sheet, from another machine:
-neither Debian nor PyPI has bsc, NAF, GeCo2 or GeCo3 in a form that is alive. Estimates are named
-so. The machine is shared: where memcpy is slow, so are we.
+Estimates are named so. The machine is shared: where memcpy is slow, so are we. Neither Debian nor
+PyPI has bsc, NAF, GeCo2 or GeCo3 in a form that is alive: they are not beside it.
 """
 COLLECTIONS = """# Results: collections of related genomes
 

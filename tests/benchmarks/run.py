@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 
 import page_texts as text
+from pages import Page, Sections, tables
 from program_memory import keep_memory, touch_memory
 
-from gangsaw.tasks.bench.pages import Page, Sections, tables
 from gangsaw.tasks.bench.table import dump
 
 HERE = Path(__file__).resolve().parent
@@ -93,7 +93,6 @@ PAGES = (
         {
             "dna": "Bits and speeds of one core",
             "dna_access": "Two threads, one read, estimates for a GPU",
-            "dna_others": "Other programs, as the specification's sheet has them",
         },
     ),
     Page(

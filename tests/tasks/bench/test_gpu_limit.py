@@ -13,11 +13,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import limited_run as limited
 import pytest
 from helpers.hang import HANG
-
-from gangsaw.tasks.bench import limited
-from gangsaw.tasks.bench.rows_file import RowsFile, read
+from rows_file import RowsFile, read
 
 REPOSITORY = Path(__file__).parents[3]
 LIMIT = 20 * int(HANG)  # seconds of the script
@@ -123,8 +122,8 @@ def test_a_figure_stays_where_a_later_run_has_none(tmp_path: Path) -> None:
 STUCK = """
 import sys, time
 from pathlib import Path
-from gangsaw.tasks.bench.limited import LimitedRun
-from gangsaw.tasks.bench.rows_file import RowsFile
+from limited_run import LimitedRun
+from rows_file import RowsFile
 from gangsaw.tasks.bench.table import Row, Measurement
 tasks = [Measurement(Row(n, None, "s"), lambda n=n, s=s: (time.sleep(s), Row(n, 1.0, "s"))[1])
          for n, s in (("quick", 0), ("stuck", 1e6), ("never", 0))]
@@ -136,7 +135,10 @@ LimitedRun(RowsFile(Path(sys.argv[1])), 3.0).measure({"a": tasks})
 def test_a_row_without_an_end_is_ended(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     command = [sys.executable, "-c", STUCK, path]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=True)
+    there = {**os.environ, "PYTHONPATH": str(REPOSITORY / "tests" / "benchmarks")}
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=HANG, check=True, env=there
+    )
     assert figures(path) == {"quick": 1, "stuck": "time limit", "never": "time limit"}
     assert "_measured" in done.stderr  # where it was stuck
 

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import pages
 import pytest
+from pages import Page
 
-from gangsaw.tasks.bench import pages, table
-from gangsaw.tasks.bench.pages import Page
+from gangsaw.tasks.bench import table
 from gangsaw.tasks.bench.table import Row
 
 PAGE = Page("RESULTS-A.md", "# A\n", {"one": "First", "two": "Second"})

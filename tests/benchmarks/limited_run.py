@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from rows_file import RowsFile
+
 from gangsaw.codecs.core.errors import first_line
-from gangsaw.tasks.bench.rows_file import RowsFile
 from gangsaw.tasks.bench.table import Measurement, Row, say
 
 LATE = "time limit"
