@@ -5,8 +5,9 @@ Names are imported at their first use, so that importing the package loads no ke
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from gangsaw.codecs.ccsds123.header.header import read_header, write_header
@@ -33,12 +34,4 @@ __all__ = [
     "write_header",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -5,8 +5,9 @@ Public names are imported at first use, so that importing the package loads no k
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from gangsaw.codecs.visibility.online import StepEncoder
@@ -16,12 +17,4 @@ _HOMES = {"Params": "params", "StepEncoder": "online"}
 
 __all__ = ["Params", "StepEncoder"]
 
-
-def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -5,8 +5,9 @@ Public names are imported on first use, so that `import` compiles no kernel.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.annotation.job import AnnotateChoice, annotate
@@ -27,27 +28,27 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.store.tables.export import export
 
 _HOMES = {
-    "AnnotateChoice": "gangsaw.tasks.tcr.annotation.job",
-    "CountChoice": "gangsaw.tasks.tcr.store.job",
-    "MergeRule": "gangsaw.tasks.tcr.annotation.nucleotypes",
-    "Model": "gangsaw.tasks.tcr.model",
-    "ModelChoice": "gangsaw.tasks.tcr.simulation.job",
-    "PhaseProgress": "gangsaw.tasks.tcr.store.job",
-    "ReadsMade": "gangsaw.tasks.tcr.simulation.reads",
-    "Setup": "gangsaw.tasks.tcr.store.setup",
-    "SimulateChoice": "gangsaw.tasks.tcr.simulation.job",
-    "Wanted": "gangsaw.tasks.tcr.simulation.references",
-    "annotate": "gangsaw.tasks.tcr.annotation.job",
-    "associate": "gangsaw.tasks.tcr.statistics.associate",
-    "count_paths": "gangsaw.tasks.tcr.counting.paths.count",
-    "count_repertoires": "gangsaw.tasks.tcr.store.job",
-    "export": "gangsaw.tasks.tcr.store.tables.export",
-    "export_airr": "gangsaw.tasks.tcr.store.tables.airr_export",
-    "open_genes": "gangsaw.tasks.tcr.germline.genes.genes",
-    "open_germline": "gangsaw.tasks.tcr.germline",
-    "open_inputs": "gangsaw.tasks.tcr.repertoire.inputs",
-    "share": "gangsaw.tasks.tcr.sharing.share",
-    "simulate": "gangsaw.tasks.tcr.simulation.job",
+    "AnnotateChoice": "annotation.job",
+    "CountChoice": "store.job",
+    "MergeRule": "annotation.nucleotypes",
+    "Model": "model",
+    "ModelChoice": "simulation.job",
+    "PhaseProgress": "store.job",
+    "ReadsMade": "simulation.reads",
+    "Setup": "store.setup",
+    "SimulateChoice": "simulation.job",
+    "Wanted": "simulation.references",
+    "annotate": "annotation.job",
+    "associate": "statistics.associate",
+    "count_paths": "counting.paths.count",
+    "count_repertoires": "store.job",
+    "export": "store.tables.export",
+    "export_airr": "store.tables.airr_export",
+    "open_genes": "germline.genes.genes",
+    "open_germline": "germline",
+    "open_inputs": "repertoire.inputs",
+    "share": "sharing.share",
+    "simulate": "simulation.job",
 }
 __all__ = [
     "AnnotateChoice",
@@ -73,8 +74,4 @@ __all__ = [
     "simulate",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

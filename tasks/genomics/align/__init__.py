@@ -5,8 +5,9 @@ Names are imported at their first use: nothing is compiled before something is a
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from gangsaw.tasks.genomics.align.affine.affine import needleman_wunsch, smith_waterman
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 
 # No module has the name of a function: it would take its place here once it is imported.
 _HOMES = {
-    "Alignments": "gangsaw.tasks.genomics.align.sets.alignments",
-    "Scores": "gangsaw.tasks.genomics.align.sets.scores",
-    "SequenceSet": "gangsaw.tasks.genomics.align.sets.pairs",
-    "edit_distance": "gangsaw.tasks.genomics.align.edits.edits",
-    "edit_paths": "gangsaw.tasks.genomics.align.edits.edits",
-    "gapped": "gangsaw.tasks.genomics.align.packed.packed",
-    "needleman_wunsch": "gangsaw.tasks.genomics.align.affine.affine",
-    "smith_waterman": "gangsaw.tasks.genomics.align.affine.affine",
-    "ungapped": "gangsaw.tasks.genomics.align.packed.packed",
+    "Alignments": "sets.alignments",
+    "Scores": "sets.scores",
+    "SequenceSet": "sets.pairs",
+    "edit_distance": "edits.edits",
+    "edit_paths": "edits.edits",
+    "gapped": "packed.packed",
+    "needleman_wunsch": "affine.affine",
+    "smith_waterman": "affine.affine",
+    "ungapped": "packed.packed",
 }
 __all__ = [
     "Alignments",
@@ -40,8 +41,4 @@ __all__ = [
     "ungapped",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)
