@@ -217,7 +217,7 @@ def make_source(
     path: str,
     parts: Sequence[RowsPart],
     template: tuple[str, NDArray[np.uint8]],
-    unlike: Unlike,
+    list_differences: Unlike,
     files: tuple[str, ...] = (),
 ) -> RadioSource:
     """Return the source of a file; small columns are added to the given coordinates.
@@ -226,12 +226,12 @@ def make_source(
     ----------
     parts : groups of rows; the first one is the root
     template : format of the template, and its bytes
-    unlike : function that lists the differences between two templates
+    list_differences : function that lists the differences between two templates
     files : paths of the files that the template excludes because they are arrays
     """
     form, data = template
     described = Template(form, tuple(part.template() for part in parts), data, files).coordinate()
-    filled = replace(described, unlike=unlike)
+    filled = replace(described, unlike=list_differences)
     found = [part.contents() for part in parts]
     arrays = tuple(array for some, _ in found for array in some)
     return RadioSource(name, path, arrays, (*(c for _, near in found for c in near), filled))

@@ -15,7 +15,7 @@ from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
 from gangsaw.tasks.search.fm_index.base_runs import split
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
-from gangsaw.tasks.search.fm_index.kinds import TextIndex, opened
+from gangsaw.tasks.search.fm_index.kinds import TextIndex, open_index
 from gangsaw.tasks.search.fm_index.packed import CRC_AT, FIELDS, SUMMED, Bytes
 from gangsaw.tasks.search.fm_index.repeat_index import RepeatIndex
 
@@ -50,7 +50,7 @@ def _of(index: TextIndex, text: Bytes) -> Attempt:
         if wrong.size >= 8 * FIELDS and rng.random() < 0.95:
             wrong = wrong.copy()
             wrong[: 8 * FIELDS].view("<u8")[CRC_AT] = crc32c(wrong[SUMMED:])
-        found = opened(fence.hold(wrong, at_end=bool(rng.integers(2))))
+        found = open_index(fence.hold(wrong, at_end=bool(rng.integers(2))))
         _search(found, text, rng)
         return None
 

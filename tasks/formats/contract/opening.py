@@ -205,20 +205,20 @@ def may_be(paths: Sequence[str], options: SourceOptions, name: str) -> bool:
     return _sure_of_all(kind, looks) > Sure.NO
 
 
-def look_at(path: str, asked: frozenset[str] = frozenset()) -> Look:
+def look_at(path: str, requested: frozenset[str] = frozenset()) -> Look:
     """Return the facts about a path for format detection; raise BadParams if it is missing."""
     if "://" in path:
-        return Look(path, is_address=True, asked=asked)
+        return Look(path, is_address=True, requested=requested)
     place = Path(path)
     if is_pipe(path):
-        return Look(path, is_stream=True, asked=asked)
+        return Look(path, is_stream=True, requested=requested)
     if not place.exists():
         check_slashes(path)
         raise BadParams(f"{path}: no such file or directory: correct the path")
     if place.is_dir():
-        return Look(path, is_folder=True, asked=asked)
+        return Look(path, is_folder=True, requested=requested)
     with place.open("rb") as file:
-        return Look(path, file.read(START), asked=asked)
+        return Look(path, file.read(START), requested=requested)
 
 
 def _sure_of_all(kind: Format, looks: Sequence[Look]) -> Sure:

@@ -62,10 +62,10 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
         leases = stack.enter_context(leased_files(files))
         for target in targets:
             check_target(target, overwrite=overwrite)
-        places = [_place(target, stack) for target in targets]
-        for place in places:
+        paths = [_path_to_write(target, stack) for target in targets]
+        for place in paths:
             sweep(place)
-        parts = stack.enter_context(_parts(targets, places))
+        parts = stack.enter_context(_parts(targets, paths))
         yield parts
         _CHECK.get()()
         for part, target in zip(parts, targets, strict=True):
@@ -73,7 +73,7 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
                 sync_file(part)
         for lease in leases:
             lease.confirm()
-        for part, place, target in zip(parts, places, targets, strict=True):
+        for part, place, target in zip(parts, paths, targets, strict=True):
             if is_stream(target):
                 copy_to(part, target)
                 continue
@@ -82,7 +82,7 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
             _note(target)
 
 
-def _place(target: Path, stack: ExitStack) -> Path:
+def _path_to_write(target: Path, stack: ExitStack) -> Path:
     """Return the file to write for a target: links resolved, a temporary file for a stream."""
     if not is_stream(target):
         return resolved(target)
@@ -114,9 +114,9 @@ def _file(home: Place, key: str) -> Path:
 
 
 @contextmanager
-def _parts(targets: Sequence[Path], places: Sequence[Path]) -> Iterator[list[Path]]:
+def _parts(targets: Sequence[Path], paths: Sequence[Path]) -> Iterator[list[Path]]:
     """Yield temporary paths next to the targets; remove the remaining files at the end."""
-    parts = [part_of(place) for place in places]
+    parts = [part_of(place) for place in paths]
     try:
         yield parts
     except OSError as error:  # the user knows the target, not its temporary file

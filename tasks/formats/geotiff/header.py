@@ -30,7 +30,7 @@ MASK = "mask"
 NODATA = ("_FillValue", "missing_value", "nodata")
 NAMES = ("long_name", "band_names")
 # attributes that a GeoTIFF stores in another way than as a tag
-HELD = {*NODATA, *NAMES, *DECODED, "scales", "offsets", "_ARRAY_DIMENSIONS"}
+NOT_TAGS = {*NODATA, *NAMES, *DECODED, "scales", "offsets", "_ARRAY_DIMENSIONS"}
 PREDEFINED = ("red", "green", "blue")
 
 
@@ -157,7 +157,7 @@ def _complete_metadata(source: Source, array: SourceArray, n_bands: int) -> Imag
         kept["nodata"] = repr(nodata)
     tags = kept["tags"].setdefault("", {})
     for key, value in attrs.items():
-        if key not in HELD and key not in tags:
+        if key not in NOT_TAGS and key not in tags:
             tags[key] = value if isinstance(value, str) else json.dumps(value)
     return kept
 

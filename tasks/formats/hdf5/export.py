@@ -17,7 +17,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.formats.contract.signatures import block_bytes
+from gangsaw.tasks.formats.contract.signatures import decode_user_block
 from gangsaw.tasks.formats.exporting.atomic import whole_files
 from gangsaw.tasks.formats.exporting.flat_export import FlatFile, export_grid, write_flat
 from gangsaw.tasks.formats.hdf5.attributes import write_attributes
@@ -117,7 +117,7 @@ def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
     import h5netcdf
 
     named = [v for v in _variables(source) if not _axes(v).is_nameless]
-    block = block_bytes(source.attrs.get(USER_BLOCK))
+    block = decode_user_block(source.attrs.get(USER_BLOCK))
     with h5netcdf.File(path, "w", userblock_size=len(block) or None) as file:
         for group in _groups(source):
             file.create_group(group)

@@ -17,7 +17,7 @@ from gangsaw.tasks.sources.source import Source, SourceArray
 if TYPE_CHECKING:
     from distributed import Client
 
-TAKEN = (
+SOURCE_VALUES = (
     "a path or address, a list of them, a NumPy or Dask array, a Zarr array, group or store, an "
     "xarray DataArray, Dataset or DataTree, or a Source or Stream"
 )
@@ -51,7 +51,7 @@ def source_of(
 
 def build_source_error(value: object) -> TypeError:
     """Return the error for an object that is no source."""
-    return TypeError(f"got {kind_of(value)}: a source is {TAKEN}")
+    return TypeError(f"got {kind_of(value)}: a source is {SOURCE_VALUES}")
 
 
 def _array(value: object, client: Client | None) -> SourceArray | None:

@@ -31,7 +31,7 @@ def _sure(look: Look) -> Sure:
 
     With only one of them, a format that recognises the content wins.
     """
-    given = look.asked & {"shape", "dtype"}
+    given = look.requested & {"shape", "dtype"}
     if look.is_folder or look.is_address or look.is_stream or not given:
         return Sure.NO
     return Sure.EXACTLY if len(given) == 2 else Sure.PERHAPS

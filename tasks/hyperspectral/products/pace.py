@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CUBES, BANDS = ("observation_data", "geophysical_data"), "sensor_band_parameters"
 NAMES = "longitude latitude height"
-PLACES = {"geolocation_data": NAMES, "navigation_data": NAMES}
+COORDINATES = {"geolocation_data": NAMES, "navigation_data": NAMES}
 
 
 def is_own(file: h5py.File) -> bool:
@@ -30,4 +30,4 @@ def is_own(file: h5py.File) -> bool:
 
 def cubes(source: XarraySource) -> Iterable[Cube]:
     """Return the descriptions of the product's cubes."""
-    return by_dims(source, CUBES, [BANDS], PLACES)
+    return by_dims(source, CUBES, [BANDS], COORDINATES)

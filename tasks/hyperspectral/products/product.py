@@ -106,7 +106,10 @@ def repeated(
 
 
 def by_dims(
-    source: XarraySource, groups: Iterable[str], bands: Iterable[str], places: Mapping[str, str]
+    source: XarraySource,
+    groups: Iterable[str],
+    bands: Iterable[str],
+    coordinates: Mapping[str, str],
 ) -> Iterator[Cube]:
     """Yield the arrays in `groups` with the coordinates along their axes.
 
@@ -114,10 +117,10 @@ def by_dims(
     ----------
     groups : groups of the cubes, and of images of one band
     bands : groups whose variables of one axis are coordinates of bands
-    places : groups, and the names in them that are coordinates of rows and columns
+    coordinates : groups, and the names in them that are coordinates of rows and columns
     """
     near = [v for group in bands for v in variables_of(source.path, group) if len(v.dims) == 1]
-    for group, names in places.items():
+    for group, names in coordinates.items():
         near += [v for v in variables_of(source.path, group) if last(v.name) in names.split()]
     cubes = [
         a for a in plain_arrays(source) if a.name.rpartition("/")[0] in groups and len(a.dims) > 1

@@ -47,7 +47,7 @@ def lost(source: Source, template: Template, kind: str) -> Iterator[str]:
 
 
 def _of_ms(source: Source, template: Template) -> Iterator[str]:
-    from gangsaw.tasks.radio.measurement_sets.template import KEPT, unpack
+    from gangsaw.tasks.radio.measurement_sets.template import CELLS_FOLDER, unpack
 
     coords = {str(c.attrs.get("item")): c for c in source.coords}
     variables: list[SourceArray | Coordinate] = [*source.arrays, *source.coords]
@@ -57,7 +57,7 @@ def _of_ms(source: Source, template: Template) -> Iterator[str]:
     with TemporaryDirectory() as folder:
         unpack(template.data, Path(folder))
         for name, rows in _rows_of_tables(Path(folder)).items():
-            if name == KEPT:
+            if name == CELLS_FOLDER:
                 yield from (f"column {column}" for column in _columns(Path(folder) / name))
             elif name not in SUBTABLES and rows:
                 yield f"subtable {name}"

@@ -113,11 +113,11 @@ def _is_uvh5(file: h5py.File) -> bool:
     return "Data/visdata" in file and "Header/time_array" in file
 
 
-def open_radio_hdf5(path: str, taken: VariableSelection = ALL) -> RadioSource:
+def open_radio_hdf5(path: str, selection: VariableSelection = ALL) -> RadioSource:
     """Open a uvh5 or KAT file as a source; raise BadParams for other HDF5 and for a damaged file.
 
     It also raises BadParams if the datasets other than columns are too large to be copied whole,
-    unless `taken` accepts the loss.
+    unless `selection` accepts the loss.
     """
     absolute = str(Path(path).absolute())
     if Path(absolute).is_file() and hdf5_start(absolute) is None:
@@ -129,8 +129,8 @@ def open_radio_hdf5(path: str, taken: VariableSelection = ALL) -> RadioSource:
             raise BadParams(f"{path} holds no visibilities as uvh5, KAT-7 and MeerKAT lay them out")
         check_virtual(path, file)
         _check_filters(path, file)
-        opening = _Opening(path, absolute, version, file, taken)
-        return pick((_uvh5 if kind == "uvh5" else _kat)(opening), taken.variables)
+        opening = _Opening(path, absolute, version, file, selection)
+        return pick((_uvh5 if kind == "uvh5" else _kat)(opening), selection.variables)
     except (OSError, KeyError, RuntimeError) as error:
         raise BadParams(f"{path} cannot be read: {_line(error)}") from error
 
@@ -164,20 +164,20 @@ class _Opening:
     name, path : path as given by the user, and the absolute path
     version : version of the file, so that a changed file is opened again
     file : the open file
-    taken : the user's selection of variables
+    selection : the user's selection of variables
     """
 
     name: str
     path: str
     version: str
     file: h5py.File
-    taken: VariableSelection
+    selection: VariableSelection
 
     def source(
         self, kind: str, columns: list[Hdf5Column], coords: list[Coordinate], emptied: set[str]
     ) -> RadioSource:
         """Return the source; datasets too large for its template are refused or left out."""
-        lost = self.taken.without(self.name, too_large(self.file, emptied))
+        lost = self.selection.without(self.name, too_large(self.file, emptied))
         template = (kind, make_template(self.file, emptied, {one.name for one in lost}))
         parts = [RowsPart("", columns, coords)]
         return without(

@@ -45,19 +45,19 @@ class RowsOfDataset(Described):
     Attributes
     ----------
     path, item : path of the file, and name of the dataset
-    places : mapping of times and baselines to rows
+    row_numbers : mapping of times and baselines to rows
     pairs : "complex" for real and imaginary part on the last axis, which the store lacks; "parts"
         for fields of the file that are an axis of the store; else ""
     """
 
     path: str
     item: str
-    places: RowNumbers
+    row_numbers: RowNumbers
     pairs: str = ""
 
     def read(self, region: Region) -> NumpyArray:
         """Return the values of a region."""
-        n = len(self.places.shape)
+        n = len(self.row_numbers.shape)
         with opened(self.path) as file:
             dataset = file[self.item]
             cells = region[n : n + dataset.ndim - 1]
@@ -65,7 +65,7 @@ class RowsOfDataset(Described):
             def rows(first: int, count: int) -> NumpyArray:
                 return np.asarray(dataset[(slice(first, first + count), *cells)])
 
-            values = self.places.read(rows, region[:n])
+            values = self.row_numbers.read(rows, region[:n])
         if self.pairs == "complex":
             return _joined(values, self.dtype)
         if self.pairs == "parts":
@@ -155,6 +155,6 @@ def _array(path: str, dataset: h5py.Dataset, name: str, rows: RowNumbers) -> Row
         chunks=None,
         path=path,
         item=dataset.name,
-        places=rows,
+        row_numbers=rows,
         pairs=pairs,
     )

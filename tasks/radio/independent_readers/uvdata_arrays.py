@@ -40,21 +40,21 @@ class ArrayOfUvdata(Described):
     ----------
     path, kind, version : path, file type and version of the file
     item : attribute of `UVData`
-    places : mapping of times and baselines to rows
+    row_numbers : mapping of times and baselines to rows
     """
 
     path: str
     kind: str
     version: str
     item: str
-    places: RowNumbers
+    row_numbers: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
         """Return the values of a region."""
-        n, is_key = len(self.places.shape), self.item in KEYS
+        n, is_key = len(self.row_numbers.shape), self.item in KEYS
         uvdata = read_uvdata(self.path, self.kind, self.version, is_key)
         array = np.asarray(getattr(uvdata, self.item))
-        values = self.places.read(lambda first, rows: array[first : first + rows], region[:n])
+        values = self.row_numbers.read(lambda first, rows: array[first : first + rows], region[:n])
         return values[(slice(None),) * n + region[n:]].astype(self.dtype)
 
 
@@ -115,5 +115,5 @@ def _array(
         kind=kind,
         version=version,
         item=item,
-        places=rows,
+        row_numbers=rows,
     )

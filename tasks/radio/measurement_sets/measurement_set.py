@@ -109,12 +109,12 @@ def is_measurement_set(path: Path) -> bool:
 
 
 def open_measurement_set(
-    path: str, description: str = "", taken: VariableSelection = ALL
+    path: str, description: str = "", selection: VariableSelection = ALL
 ) -> RadioSource:
     """Open a MeasurementSet; raise BadParams if there is none, or casacore is missing.
 
     `description` is the DATA_DESC_ID whose rows are selected, "" selects all. Several data
-    descriptions become one group each, as their numbers of channels differ. `taken` names the
+    descriptions become one group each, as their numbers of channels differ. `selection` names the
     selected arrays. Without names, columns that are not regular arrays are stored, too.
     """
     absolute = str(Path(path).absolute())
@@ -122,7 +122,7 @@ def open_measurement_set(
         from casacore.tables import table  # noqa: F401
     try:
         with CASACORE:
-            return pick(_open(path, absolute, description, taken), taken.variables)
+            return pick(_open(path, absolute, description, selection), selection.variables)
     except (RuntimeError, OSError, MemoryError) as error:  # a damaged table claims any size
         raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
 
@@ -149,9 +149,9 @@ def _open(path: str, absolute: str, wanted: str, choice: VariableSelection) -> R
     if not table.nrows():
         raise BadParams(f"{path} holds no rows")
     _check_rows(path, absolute, table.nrows())
-    taken = _descriptions(path, table, wanted)
-    table = opened(absolute, taken[0] if wanted else -1, version)
-    tables = {d: opened(absolute, d, version) for d in taken}
+    descriptions = _descriptions(path, table, wanted)
+    table = opened(absolute, descriptions[0] if wanted else -1, version)
+    tables = {d: opened(absolute, d, version) for d in descriptions}
     odd, some = measure_irregular_columns(tables.values()), bool(choice.variables)
     lost = (
         () if some else choice.without(path, [*too_large(odd), *refused_columns(absolute, table)])

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.radio.measurement_sets.template import KEPT, unpack
+from gangsaw.tasks.radio.measurement_sets.template import CELLS_FOLDER, unpack
 from gangsaw.tasks.radio.template_differences import differences, plain
 from gangsaw.tasks.store.objects.change_stamps import LOCK
 
@@ -34,7 +34,7 @@ def _tables(stored: NumpyArray, wanted: NumpyArray) -> Iterator[str]:
 
 
 def _title(name: Path) -> str:
-    return {".": "main table", KEPT: "main table"}.get(str(name), str(name))
+    return {".": "main table", CELLS_FOLDER: "main table"}.get(str(name), str(name))
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -89,22 +89,22 @@ def is_miriad(folder: Path) -> bool:
     return all((folder / name).is_file() for name in ("visdata", "vartable", "header"))
 
 
-def open_miriad(path: str, taken: VariableSelection = ALL) -> RadioSource:
+def open_miriad(path: str, selection: VariableSelection = ALL) -> RadioSource:
     """Open a miriad folder, which is read whole; raise BadParams if pyuvdata cannot read it.
 
-    It also raises BadParams for items that pyuvdata drops, unless `taken` accepts the loss.
+    It also raises BadParams for items that pyuvdata drops, unless `selection` accepts the loss.
     """
     found = _open(path, "miriad")
     keywords = _described(found.path, "miriad", version_of(found.path)).extra_keywords
-    lost = taken.without(path, [*lost_of_miriad(path, keywords)])
-    return pick(without(found, lost), taken.variables)
+    lost = selection.without(path, [*lost_of_miriad(path, keywords)])
+    return pick(without(found, lost), selection.variables)
 
 
-def open_uvfits(path: str, taken: VariableSelection = ALL) -> RadioSource:
+def open_uvfits(path: str, selection: VariableSelection = ALL) -> RadioSource:
     """Open a uvfits file; raise BadParams for other FITS, and if pyuvdata cannot read it.
 
     It also raises BadParams for items that pyuvdata drops from groups that are not plain float32,
-    unless `taken` accepts the loss.
+    unless `selection` accepts the loss.
     """
     with Path(path).open("rb") as file:
         header = file.read(36 * CARD)
@@ -117,9 +117,9 @@ def open_uvfits(path: str, taken: VariableSelection = ALL) -> RadioSource:
         groups = find_groups(absolute)
     found = _open(path, "uvfits")
     if groups is not None:
-        return pick(_with_groups(found, groups), taken.variables)
-    lost = taken.without(path, [*lost_of_uvfits(absolute)])
-    return pick(without(found, lost), taken.variables)
+        return pick(_with_groups(found, groups), selection.variables)
+    lost = selection.without(path, [*lost_of_uvfits(absolute)])
+    return pick(without(found, lost), selection.variables)
 
 
 def _with_groups(found: RadioSource, groups: RandomGroups) -> RadioSource:

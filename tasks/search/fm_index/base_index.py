@@ -15,7 +15,7 @@ from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS, BaseRuns, check_
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
 from gangsaw.tasks.search.fm_index.samples import (
-    Places,
+    Positions,
     Suffixes,
     locate_rows,
     made_samples,
@@ -50,7 +50,7 @@ class BaseIndex(RowIndex):
     _tables: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
     @classmethod
-    def made(cls, bases: Bytes, borders: Places = NO_BORDERS, rate: int = RATE) -> BaseIndex:
+    def made(cls, bases: Bytes, borders: Positions = NO_BORDERS, rate: int = RATE) -> BaseIndex:
         """Return the index of (n,) uint8 with the position of every `rate`-th suffix.
 
         borders : (b,) int64, ascending, record borders; no pattern matches across them
@@ -107,7 +107,7 @@ class BaseIndex(RowIndex):
         arrays = (of.words, of.has_odd, of.odd, samples.marks, samples.places, runs.begins)
         return sum(int(array.nbytes) for array in (*arrays, runs.places))
 
-    def rows(self, patterns: Ragged) -> Places:
+    def rows(self, patterns: Ragged) -> Positions:
         """Return the first row and the end of patterns of codes, (k, 2) int64.
 
         A pattern with a code other than 0..3 has no rows.
@@ -118,7 +118,7 @@ class BaseIndex(RowIndex):
         rows_of_bases(self.of, self._table(k), k, patterns.data, patterns.offsets, found, scratch)
         return found
 
-    def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
+    def seeds(self, query: Bytes, length: int) -> tuple[Positions, Positions]:
         """Return the seeds of a query: windows that do not extend to the left.
 
         query : (m,) uint8, codes
@@ -129,7 +129,7 @@ class BaseIndex(RowIndex):
         begins, rows = seeds_of(self.of, query, length)
         return begins, self.locate_rows(rows)
 
-    def locate_rows(self, rows: Places) -> Places:
+    def locate_rows(self, rows: Positions) -> Positions:
         """Return the positions of rows (k,) int64 in the letters; raise CorruptChunk if invalid."""
         n_text = int(self.of.firsts[N_BASES]) - 1
         found = locate_rows(walks.locate_bases, self.of, self.samples, rows, n_text)
@@ -144,7 +144,7 @@ class BaseIndex(RowIndex):
         return self._tables[k]
 
 
-def _rows(words: npt.NDArray[np.uint64], odd: Places, n_rows: int) -> bases.BaseRows:
+def _rows(words: npt.NDArray[np.uint64], odd: Positions, n_rows: int) -> bases.BaseRows:
     """Return the transform; raise CorruptChunk if lines and odd rows are inconsistent."""
     has_odd = np.empty(words.size // bases.WORDS, np.bool_)
     totals = np.empty(N_BASES, np.int64)

@@ -9,11 +9,11 @@ import numpy as np
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.search.fm_index.packed import Bytes
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.kernels.patterns import N_BASES
 from gangsaw.tasks.search.kernels.runs import split_runs
 
-NO_BORDERS: Places = np.empty(0, np.int64)
+NO_BORDERS: Positions = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +26,13 @@ class BaseRuns:
     places : (r,) int64, starts in the letters
     """
 
-    begins: Places
-    places: Places
+    begins: Positions
+    places: Positions
 
-    def map_positions(self, at: Places) -> Places:
+    def map_positions(self, at: Positions) -> Positions:
         """Return the positions in the letters for positions of bases in the text of the index."""
         run = np.searchsorted(self.begins[1:], at, "right").clip(0, max(0, self.places.size - 1))
-        found: Places = self.places[run] + at - self.begins[run]
+        found: Positions = self.places[run] + at - self.begins[run]
         return found
 
 
@@ -41,7 +41,7 @@ def codes_for(pattern: bytes) -> Bytes:
     return CODES[np.frombuffer(pattern, np.uint8)]
 
 
-def split(bases: Bytes, borders: Places) -> tuple[Bytes, BaseRuns]:
+def split(bases: Bytes, borders: Positions) -> tuple[Bytes, BaseRuns]:
     """Return the runs of bases as a text with breaks between, and their positions."""
     codes = CODES[bases]
     most = int(np.count_nonzero(codes > N_BASES - 1)) + borders.size + 1

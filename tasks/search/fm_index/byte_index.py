@@ -16,7 +16,7 @@ from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.codes import codes_of, lengths_for, nodes_of
 from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
 from gangsaw.tasks.search.fm_index.samples import (
-    Places,
+    Positions,
     Suffixes,
     locate_rows,
     made_samples,
@@ -98,14 +98,14 @@ class ByteIndex(RowIndex):
         """Memory of the index, in bytes."""
         return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.places.nbytes)
 
-    def rows(self, patterns: Ragged) -> Places:
+    def rows(self, patterns: Ragged) -> Positions:
         """Return the first row and the end of each pattern, (k, 2) int64."""
         found = np.empty((len(patterns), 2), np.int64)
         scratch = np.empty((AT_ONCE, LANE), np.int64)
         rows_of_bytes(self.of, patterns.data, patterns.offsets, found, scratch)
         return found
 
-    def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
+    def seeds(self, query: Bytes, length: int) -> tuple[Positions, Positions]:
         """Return the seeds of a query: windows that do not extend to the left.
 
         query : (m,) uint8
@@ -116,22 +116,22 @@ class ByteIndex(RowIndex):
         begins, rows = seeds_of(self.of, query, length)
         return begins, self.locate_rows(rows)
 
-    def locate_rows(self, rows: Places) -> Places:
+    def locate_rows(self, rows: Positions) -> Positions:
         """Return the positions of rows (k,) int64 in the text; raise CorruptChunk if invalid."""
         return locate_rows(walks.locate_bytes, self.of, self.samples, rows, self.n)
 
 
-def count_byte_values(text: Bytes) -> Places:
+def count_byte_values(text: Bytes) -> Positions:
     """Return the count of each byte value, without the int64 copy of NumPy's `bincount`."""
     counts = np.zeros((TABLES, LETTERS), np.int64)
     count_bytes(text, np.zeros(1, np.int64), np.array([text.size]), counts)
-    total: Places = counts.sum(axis=0)
+    total: Positions = counts.sum(axis=0)
     return total
 
 
 def _rows(
     words: npt.NDArray[np.uint64],
-    counts: Places,
+    counts: Positions,
     lengths: npt.NDArray[np.uint8],
     primary: int,
     n_bits: int | None = None,

@@ -13,7 +13,7 @@ from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
 from gangsaw.tasks.search.fm_index.codes import lengths_for
 from gangsaw.tasks.search.fm_index.packed import FIELDS, Bytes, Section, count_padded_bytes, unpack
 from gangsaw.tasks.search.fm_index.repeat_index import RepeatIndex
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.fm_index.stored_runs import count_runs
 from gangsaw.tasks.search.kernels import bases, bits
 
@@ -23,24 +23,24 @@ RATES: dict[Kind, int] = {"bases": base_index.RATE, "bytes": byte_index.RATE}
 PER_RUN = 16  # least average run length for an index of bases that is stored
 SPARE_RUNS = 64
 FEW_RUNS = 8  # ratio of letters to runs: with less, the search by runs takes the memory of the text
-MOST_LETTERS = 1 << 28  # letters of a text: counts of bits have 32 bits
+MAX_TEXT_SIZE = 1 << 28  # letters of a text: counts of bits have 32 bits
 WORKING = 10  # bytes of memory per letter to build an index
 
 
-def made(kind: Kind, letters: Bytes, borders: Places, rate: int) -> TextIndex:
+def build_index(kind: Kind, symbols: Bytes, borders: Positions, rate: int) -> TextIndex:
     """Return the index of (n,) uint8: by runs, if these are few and the index is smaller.
 
     borders : (b,) int64, ascending, borders of records of bases
     """
-    text, runs = split(letters, borders) if kind == "bases" else (letters, None)
+    text, runs = split(symbols, borders) if kind == "bases" else (symbols, None)
     suffixes = suffix_array(text)
     if text.size and FEW_RUNS * count_runs(text, suffixes) < text.size:
-        found = RepeatIndex.made(text, suffixes, runs, letters.size)
+        found = RepeatIndex.made(text, suffixes, runs, symbols.size)
         if found.packed().size < _plain_bytes(text, runs, rate):
             return found
     if runs is None:
         return ByteIndex.of_text(text, suffixes, rate)
-    return BaseIndex.of_runs(text, suffixes, runs, letters.size, rate)
+    return BaseIndex.of_runs(text, suffixes, runs, symbols.size, rate)
 
 
 def is_of(index: TextIndex, kind: Kind) -> bool:
@@ -50,10 +50,10 @@ def is_of(index: TextIndex, kind: Kind) -> bool:
     return isinstance(index, BaseIndex) == (kind == "bases")
 
 
-def opened(data: Bytes) -> TextIndex:
+def open_index(data: Bytes) -> TextIndex:
     """Return the index of packed bytes; raise CorruptChunk if they are damaged or no index."""
     found = unpack(data)
-    if found.fields[0] > MOST_LETTERS:
+    if found.fields[0] > MAX_TEXT_SIZE:
         raise CorruptChunk(f"an index of {found.fields[0]:,} letters")
     if found.kind == base_index.KIND:
         return BaseIndex.opened(found)

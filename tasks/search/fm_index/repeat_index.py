@@ -12,7 +12,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.base_runs import BaseRuns, check_base_runs
 from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
-from gangsaw.tasks.search.fm_index.samples import MOST_SEEDS, Places, Suffixes
+from gangsaw.tasks.search.fm_index.samples import MOST_SEEDS, Positions, Suffixes
 from gangsaw.tasks.search.fm_index.stored_runs import StoredRuns, count_runs, runs_of
 from gangsaw.tasks.search.kernels import repeats
 
@@ -75,17 +75,17 @@ class RepeatIndex:
             arrays += [array.astype(np.uint32) for array in own]
         return pack(KIND, (*fields, *self.stored.sizes), arrays)
 
-    def counts(self, patterns: Ragged) -> Places:
+    def counts(self, patterns: Ragged) -> Positions:
         """Return the number of occurrences of each pattern, (k,) int64."""
         found = self._rows(patterns)
-        counts: Places = found[:, repeats.HIGH] - found[:, repeats.LOW]
+        counts: Positions = found[:, repeats.HIGH] - found[:, repeats.LOW]
         return counts
 
-    def located(self, patterns: Ragged) -> tuple[Places, Places]:
+    def located(self, patterns: Ragged) -> tuple[Positions, Positions]:
         """Return pattern indices and positions of all occurrences, (n,) int64 in any order."""
         return self._expanded(self._rows(patterns))
 
-    def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
+    def seeds(self, query: Bytes, length: int) -> tuple[Positions, Positions]:
         """Return the seeds of a query: windows that do not extend to the left.
 
         They are starts in the query and positions in the text, (k,) int64. Raises BadParams for too
@@ -108,12 +108,12 @@ class RepeatIndex:
     def _to_symbols(self, bases: Bytes) -> Bytes:
         return bases if self.runs is None else bases + np.uint8(1)
 
-    def _rows(self, patterns: Ragged) -> Places:
+    def _rows(self, patterns: Ragged) -> Positions:
         found = np.empty((len(patterns), 3), np.int64)
         repeats.find_rows(self.of, self._to_symbols(patterns.data), patterns.offsets, found)
         return found
 
-    def _expanded(self, rows: Places) -> tuple[Places, Places]:
+    def _expanded(self, rows: Positions) -> tuple[Positions, Positions]:
         counts = rows[:, repeats.HIGH] - rows[:, repeats.LOW]
         places = np.empty(int(counts.sum()), np.int64)
         if not repeats.fill_row_positions(self.of, rows, places):

@@ -13,10 +13,10 @@ from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.tasks.search.kernels import bases, bits, seeds, tree, walks
 
 RowsT = TypeVar("RowsT", bases.BaseRows, tree.ByteRows)
-Places = npt.NDArray[np.int64]
-Walk = Callable[[RowsT, walks.Samples, Places, Places, Places], None]
+Positions = npt.NDArray[np.int64]
+Walk = Callable[[RowsT, walks.Samples, Positions, Positions, Positions], None]
 Suffixes = npt.NDArray[np.int32]
-Octets = npt.NDArray[np.uint8]
+Bytes = npt.NDArray[np.uint8]
 MOST_SEEDS = 1 << 22  # most seeds of a query in a text
 MOST_RATE = 1 << 16
 
@@ -44,8 +44,8 @@ def opened_samples(
 
 
 def seeds_of(
-    of: bases.BaseRows | tree.ByteRows, query: Octets, length: int
-) -> tuple[Places, Places]:
+    of: bases.BaseRows | tree.ByteRows, query: Bytes, length: int
+) -> tuple[Positions, Positions]:
     """Return starts in the query and rows (k,) int64 of windows with other letters before them.
 
     Raises BadParams if there are more than MOST_SEEDS.
@@ -66,8 +66,8 @@ def seeds_of(
 
 
 def locate_rows(
-    walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int
-) -> Places:
+    walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Positions, n: int
+) -> Positions:
     """Return the positions of rows (k,) int64; raise CorruptChunk if the index is invalid."""
     out = np.empty(rows.size, np.int64)
     scratch = np.empty(walks.AT_ONCE * walks.WALK, np.int64)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.tasks.search.fm_index.packed import Arrays, Bytes
-from gangsaw.tasks.search.fm_index.samples import Places, Suffixes
+from gangsaw.tasks.search.fm_index.samples import Positions, Suffixes
 from gangsaw.tasks.search.kernels import repeats, run_bits
 
 Words = npt.NDArray[np.uint64]
@@ -144,7 +144,7 @@ class StoredRuns:
             raise CorruptChunk("a run of one letter has two places")
         return found
 
-    def _known(self, words: Words, n: int, n_wanted: int) -> Places:
+    def _known(self, words: Words, n: int, n_wanted: int) -> Positions:
         """Return stored positions (n,); raise CorruptChunk unless n equals `n_wanted`."""
         if n != n_wanted:
             raise CorruptChunk("the index has other places than its runs")
@@ -152,7 +152,7 @@ class StoredRuns:
         run_bits.take_numbers(words, self.n.bit_length(), known)
         return known
 
-    def _followed(self, chains: _Chains, known: Places) -> Numbers:
+    def _followed(self, chains: _Chains, known: Positions) -> Numbers:
         """Return positions (r,) from those of the first runs of chains."""
         found = np.empty(self.n_runs, np.int64)
         is_whole = run_bits.follow(*chains, known, found)
@@ -164,7 +164,7 @@ class StoredRuns:
 class _Order(NamedTuple):
     """Runs sorted by letter, the output of `sort_runs`."""
 
-    own: Places
+    own: Positions
     order: Numbers
     rows: Numbers
     before: Numbers

@@ -15,7 +15,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 
 END = -1  # end of a chain
 MOST_LENGTH_BITS = 32  # bits of the length of a run
-LETTERS = 256
+ALPHABET_SIZE = 256
 
 
 @jit_norefs_inline
@@ -104,13 +104,13 @@ def take_numbers(words: Any, width: int, numbers: Any) -> None:
 
 @jit_norefs
 def sort_runs(
-    letters: Any, lengths: Any, primary: int, own: Any, order: Any, rows: Any, before: Any
+    symbols: Any, lengths: Any, primary: int, own: Any, order: Any, rows: Any, before: Any
 ) -> None:
     """Sort runs by letter, then by start.
 
     Parameters
     ----------
-    letters, lengths : (r,) uint8 and uint32, in the order of rows
+    symbols, lengths : (r,) uint8 and uint32, in the order of rows
     own : (257,) int64, filled: first run of each letter in the new order, and r
     order : (r,) uint32, filled: the runs in the new order
     rows : (r,) uint32, filled: first row of each run, in the order of rows
@@ -118,20 +118,20 @@ def sort_runs(
     """
     own[:] = 0
     row = np.int64(0)
-    for i in range(letters.size):
-        own[np.int64(letters[i]) + 1] += 1
+    for i in range(symbols.size):
+        own[np.int64(symbols[i]) + 1] += 1
         rows[i] = row + (row >= primary)
         row += np.int64(lengths[i])
-    for letter in range(LETTERS):
+    for letter in range(ALPHABET_SIZE):
         own[letter + 1] += own[letter]
-    for i in range(letters.size):  # afterwards each letter has the index of the next one
-        order[own[letters[i]]] = i
-        own[letters[i]] += 1
-    for letter in range(LETTERS - 1, 0, -1):
+    for i in range(symbols.size):  # afterwards each letter has the index of the next one
+        order[own[symbols[i]]] = i
+        own[symbols[i]] += 1
+    for letter in range(ALPHABET_SIZE - 1, 0, -1):
         own[letter] = own[letter - 1]
     own[0] = 0
     before[0] = 0
-    for k in range(letters.size):
+    for k in range(symbols.size):
         before[k + 1] = before[k] + lengths[order[k]]
 
 

@@ -18,7 +18,7 @@ from gangsaw.tasks.search.fm_index.base_index import BaseIndex
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
 from gangsaw.tasks.search.fm_index.kinds import TextIndex
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results import scan
 from gangsaw.tasks.search.results.hits import Occurrences, Patterns, some_of
 from gangsaw.tasks.search.stored.opened import IndexedText
@@ -34,8 +34,8 @@ INDEX_COPIES = 6
 class Located(NamedTuple):
     """Positions of patterns: (n,) int64 each."""
 
-    which: Places
-    place: Places
+    which: Positions
+    place: Positions
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class CountInChunk:
         """Upper bound of the memory for a chunk, in bytes."""
         return peak_bytes_of(self.text)
 
-    def __call__(self, number: int) -> Places:
+    def __call__(self, number: int) -> Positions:
         """Return the count of each pattern, (n,) int64."""
         with naming(f"{self.text.store}, chunk {number}"):
             counts = self.text.index(number).counts(self.patterns.letters)
@@ -121,7 +121,7 @@ class LocateInChunk:
             return Located(*scan.located(self.text, number, index, text))
         return Located(*index.located(text))
 
-    def _first(self, index: TextIndex, number: int, one: int, count: int) -> Places:
+    def _first(self, index: TextIndex, number: int, one: int, count: int) -> Positions:
         """Return the first positions of one pattern, as many as requested or more."""
         assert self.most is not None
         pattern = some_of(self.patterns.letters, np.arange(len(self.patterns.letters)) == one)
@@ -131,7 +131,7 @@ class LocateInChunk:
         return places if places.size >= self.most else index.located(pattern)[1]
 
 
-def check_inside(index: TextIndex, positions: Places, lengths: Places | int) -> None:
+def check_inside(index: TextIndex, positions: Positions, lengths: Positions | int) -> None:
     """Raise CorruptChunk if a match does not end inside the text."""
     if int((positions + lengths).max(initial=0)) > index.n:
         raise CorruptChunk("the index is of another text: what is found ends behind it")

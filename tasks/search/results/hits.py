@@ -12,7 +12,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES, turned_codes
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.kinds import Kind
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 
 FORWARD, REVERSE = 1, -1  # strands
 MOST_LENGTH = 1 << 20  # letters of a pattern: twice as many are read at each border of chunks
@@ -37,7 +37,7 @@ class Patterns:
     """
 
     letters: Ragged
-    pattern: Places
+    pattern: Positions
     strand: npt.NDArray[np.int8]
     n: int
 
@@ -96,8 +96,8 @@ class Occurrences:
     strand : (n,) int8: 1, or -1 for the reverse complement
     """
 
-    pattern: Places
-    place: Places
+    pattern: Positions
+    place: Positions
     strand: npt.NDArray[np.int8]
 
     def __len__(self) -> int:

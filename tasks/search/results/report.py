@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results.hits import FORWARD, Occurrences
 from gangsaw.tasks.search.results.lines import TextLines
 from gangsaw.tasks.search.results.search import Search
 
 
-def write_counts(patterns: Sequence[bytes], counts: Places, *, as_json: bool) -> None:
+def write_counts(patterns: Sequence[bytes], counts: Positions, *, as_json: bool) -> None:
     """Print the count of each pattern, with the pattern if there are several."""
     if as_json:
         pairs = zip(patterns, counts.tolist(), strict=True)

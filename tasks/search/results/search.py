@@ -16,7 +16,7 @@ from gangsaw.tasks.engine.run.run import run
 from gangsaw.tasks.engine.scheduling.work import Task
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.kinds import Kind
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results.find import CountInChunk, LocateInChunk
 from gangsaw.tasks.search.results.hits import Occurrences, Patterns
 from gangsaw.tasks.search.results.line_counts import HitLines, LinesInChunk, lines_of
@@ -73,7 +73,7 @@ class Search:
 
     def counts(
         self, patterns: Sequence[Pattern], *, on_progress: OnProgress | None = None
-    ) -> Places:
+    ) -> Positions:
         """Return the number of occurrences of each pattern, (k,) int64.
 
         Occurrences may overlap. A `str` is encoded as UTF-8. Raises BadParams for an empty pattern,
@@ -82,7 +82,7 @@ class Search:
         wanted = self._patterns(patterns)
         total = np.zeros(wanted.n, np.int64)
 
-        def on_done(_: int, counts: Places) -> None:
+        def on_done(_: int, counts: Positions) -> None:
             total[:] += counts
             meter.add(1, 0, 0)
 

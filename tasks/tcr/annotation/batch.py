@@ -25,7 +25,7 @@ from gangsaw.tasks.tcr.annotation.keys import KeyTable, grouped
 from gangsaw.tasks.tcr.annotation.reading import Mates, NumberedMates, ReadLetters
 from gangsaw.tasks.tcr.germline.genes.lines import joined
 
-MOST_LETTERS = 4096  # bases of a consensus: longer reads do not come from one receptor
+MAX_CONSENSUS = 4096  # bases of a consensus: longer reads do not come from one receptor
 MOST_TIES = 8
 PEAK_BYTES = 1 << 27
 NONE = Field(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -140,9 +140,9 @@ def _total(bases: ReadLetters) -> int:
 
 
 def _longest(mates: Mates) -> int:
-    """Return the number of bases of the longest possible consensus, at most `MOST_LETTERS`."""
+    """Return the number of bases of the longest possible consensus, at most `MAX_CONSENSUS`."""
     lengths = sum(letters.sequences.ends - letters.sequences.begins for letters in mates)
-    return min(MOST_LETTERS, int(np.max(lengths)))
+    return min(MAX_CONSENSUS, int(np.max(lengths)))
 
 
 def _arrays(bases: ReadLetters) -> tuple[NDArray[np.uint8] | Ints, ...]:

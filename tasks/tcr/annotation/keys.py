@@ -13,7 +13,7 @@ from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.annotation.index import Ints
 from gangsaw.tasks.tcr.germline.genes.lines import joined, some, together
 
-Octets = NDArray[np.uint8]
+Bytes = NDArray[np.uint8]
 
 
 class KeyTable(NamedTuple):
@@ -39,9 +39,9 @@ class KeyTable(NamedTuple):
     """
 
     genes: NDArray[np.int16]
-    junctions: Octets
+    junctions: Bytes
     reads: Ints
-    best: Octets
+    best: Bytes
     sums: Ints
     scores: Ints
     places: Ints

@@ -15,7 +15,7 @@ from gangsaw.tasks.tcr.repertoire import airr_rows
 from gangsaw.tasks.tcr.sharing.translate import in_frame, translated
 
 MORE = ("locus", "vj_in_frame", "stop_codon", "duplicate_count", "merged_count", "least_quality")
-LETTERS = bytes.maketrans(bytes(range(NOT_A_BASE + 1)), BASES + b"N")
+BASE_OF_CODE = bytes.maketrans(bytes(range(NOT_A_BASE + 1)), BASES + b"N")
 OUT_OF_FRAME, STOP, DOUBTFUL = "out of frame", "stop codon", "doubtful letter in the CDR3"
 
 
@@ -81,4 +81,4 @@ def _d_calls(nucleotypes: Sequence[NucleotypeRow], index: GeneIndex, d_genes: DR
 
 def _decode_bases(codes: Iterable[bytes]) -> pa.Array:
     """Return the bases of codes as text; code 4 is N."""
-    return pa.array([own.translate(LETTERS).decode() for own in codes], pa.string())
+    return pa.array([own.translate(BASE_OF_CODE).decode() for own in codes], pa.string())

@@ -20,7 +20,7 @@ OnUnknownAllele = Literal["drop", "gene"]
 
 _EMPTY = {"", ".", "-", "*", "none", "na", "n/a", "nan", "null", "no data", "unresolved", "unknown"}
 _BRACKETS = re.compile(r"\([^()]*\)")
-_MOST_LETTERS = 300  # characters of a reason; a damaged table can have calls of any length
+_LONGEST_REASON = 300  # characters of a reason; a damaged table can have calls of any length
 _HINTS = 100  # maximum number of names with a hint: every row may have another unknown name
 _MOST_CALLS = 1 << 16  # cached calls
 
@@ -194,7 +194,7 @@ class Resolver:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 3]}..."
+    return text if len(text) <= _LONGEST_REASON else f"{text[: _LONGEST_REASON - 3]}..."
 
 
 def _worst(each: Sequence[Found]) -> int:

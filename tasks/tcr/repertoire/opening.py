@@ -52,12 +52,12 @@ class Repertoire:
         table: TextTable | ParquetTable,
         kind: RepertoireFormat,
         columns: dict[str, str],
-        asked: RowDefaults,
+        defaults: RowDefaults,
         notes: Names = (),
     ):
         self.format, self.columns, self.notes = kind.name, columns, notes
         self.without_copies = 0
-        self._table, self._kind, self._asked = table, kind, asked
+        self._table, self._kind, self._defaults = table, kind, defaults
 
     @property
     def failure(self) -> str:
@@ -80,7 +80,7 @@ class Repertoire:
             prepared = self._kind.prepare(read)
             if (written := prepared.get("copies")) is not None:
                 self.without_copies += n_missing(written)
-            yield rows_of(fields, prepared, self._asked)
+            yield rows_of(fields, prepared, self._defaults)
 
 
 def open_repertoire(
@@ -115,18 +115,18 @@ def open_repertoire(
     path = Path(path)
     if locus not in LOCI:
         raise none_of("locus", LOCI, locus)
-    asked = RowDefaults(locus, sample_name(path) if sample is None else sample)
+    defaults = RowDefaults(locus, sample_name(path) if sample is None else sample)
     known = (VDJTOOLS, AIRR, TENX, IMMUNOSEQ, MIXCR, IMMUNARCH, RTCR, IMGT, tcrdist(locus))
     if magic(path).startswith(PARQUET):
         names = parquet_names(path)
         kind = recognised(path, names, known, columns or {})
         roles = kind.chosen(names, path)
-        return Repertoire(ParquetTable(path, _distinct(roles)), kind, roles, asked)
+        return Repertoire(ParquetTable(path, _distinct(roles)), kind, roles, defaults)
     header = read_header(path, known)
     kind = recognised(path, header.names, known, columns or {})
     roles = kind.chosen(header.names, path)
     table = TextTable(path, header, _distinct(roles), keep_going)
-    return Repertoire(table, kind, roles, asked, header.notes)
+    return Repertoire(table, kind, roles, defaults, header.notes)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import numpy as np
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.germline.anchors import other_strand
 from gangsaw.tasks.tcr.germline.genes.genes import Gene
-from gangsaw.tasks.tcr.germline.genes.lines import Ints, Letters, joined, together
+from gangsaw.tasks.tcr.germline.genes.lines import Bases, Ints, joined, together
 
 NONE = np.zeros(0, np.int64)
-NO_LETTERS = np.zeros((0, 0), np.uint8)
+NO_BASES = np.zeros((0, 0), np.uint8)
 
 
 class Recombinations(NamedTuple):
@@ -34,12 +34,12 @@ class Recombinations(NamedTuple):
     j: Ints
     v_cut: Ints
     j_cut: Ints
-    n1: Letters
+    n1: Bases
     n1_lengths: Ints
     d: Ints = NONE
     d_left: Ints = NONE
     d_right: Ints = NONE
-    n2: Letters = NO_LETTERS
+    n2: Bases = NO_BASES
     n2_lengths: Ints = NONE
 
     def some(self, which: Ints) -> Recombinations:
@@ -104,10 +104,10 @@ def junctions(ends: Ends, events: Recombinations) -> Ragged:
     return joined(text, np.stack(firsts, 1).reshape(n, -1), np.stack(lengths, 1).reshape(n, -1))
 
 
-def _matrix(letters: Letters) -> Ragged:
+def _matrix(bases: Bases) -> Ragged:
     """Return the rows of a matrix as lines; none for an empty array."""
-    n, width = letters.shape if letters.ndim == 2 else (0, 0)
-    return Ragged(letters.ravel(), np.arange(n + 1, dtype=np.int64) * width)
+    n, width = bases.shape if bases.ndim == 2 else (0, 0)
+    return Ragged(bases.ravel(), np.arange(n + 1, dtype=np.int64) * width)
 
 
 def behind(text: str, p: int) -> str:

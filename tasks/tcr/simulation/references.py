@@ -22,7 +22,9 @@ from gangsaw.tasks.tcr.simulation.recombination import (
 )
 
 BATCH = 1 << 12  # references of a batch
-PATIENCE = 200  # batches without a productive reference, in a row, after which the simulation fails
+MAX_EMPTY_BATCHES = (
+    200  # batches without a productive reference, in a row, after which the simulation fails
+)
 # start and end of a functional junction, as in olga
 FIRST, LAST, STOP = "^C", "[FVW]$", "*"
 
@@ -93,8 +95,10 @@ def random_references(model: Recombination, wanted: Wanted) -> Iterator[RandomRe
     while made < wanted.n:
         found = _batch(model, wanted, number, made)
         number, empty = number + 1, 0 if len(found) else empty + 1
-        if empty == PATIENCE:
-            raise BadParams(f"{model.name}: of {PATIENCE * BATCH:,} references none is productive")
+        if empty == MAX_EMPTY_BATCHES:
+            raise BadParams(
+                f"{model.name}: of {MAX_EMPTY_BATCHES * BATCH:,} references none is productive"
+            )
         if len(found):
             yield found
         made += len(found)

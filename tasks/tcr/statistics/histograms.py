@@ -71,11 +71,11 @@ def count_values(column: Values) -> tuple[Values, Ns]:
     return values, counts.astype(np.int64)
 
 
-def centred_ranks(tally: ValueCounts) -> Ns:
+def centred_ranks(histogram: ValueCounts) -> Ns:
     """Return 2 (mid-rank) - (n + 1) for each distinct value: an integer with mean 0."""
-    counts = tally.counts
+    counts = histogram.counts
     ends = np.cumsum(counts)
-    ranks: Ns = 2 * ends - counts - tally.n
+    ranks: Ns = 2 * ends - counts - histogram.n
     return ranks
 
 
@@ -88,9 +88,9 @@ def sum_of_squares(counts: ValueCounts) -> int:
     return (n**3 - n - ties) // 3
 
 
-def mean_and_error(tally: ValueCounts) -> tuple[float, float]:
+def mean_and_error(histogram: ValueCounts) -> tuple[float, float]:
     """Return mean and standard error of the mean; NaN for too few values."""
-    values, counts, n = tally.values, tally.counts, tally.n
+    values, counts, n = histogram.values, histogram.counts, histogram.n
     if not n:
         return math.nan, math.nan
     mean = math.fsum((values * counts.astype(float)).tolist()) / n

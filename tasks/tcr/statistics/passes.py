@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
 Bars = Callable[[str], OnProgress]  # returns the callback of a progress bar with this title
-TALLY_BYTES = 1 << 30  # for the histograms of columns that are ranked at once
+HISTOGRAM_BYTES = 1 << 30  # for the histograms of columns that are ranked at once
 ENTRY_BYTES = 48  # bytes per distinct value while histograms are merged
 
 
@@ -118,7 +118,7 @@ class Passes:
     def correlate(self, n: int) -> tuple[Correlation, ...]:
         """Return all correlations, computed for several columns at a time."""
         check_rows(n)
-        at_once = max(1, TALLY_BYTES // (ENTRY_BYTES * n))
+        at_once = max(1, HISTOGRAM_BYTES // (ENTRY_BYTES * n))
         names = [column.name for column in self.columns]
         parts = [tuple(names[i : i + at_once]) for i in range(0, len(names), at_once)]
         found: list[Correlation] = []

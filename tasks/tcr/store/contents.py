@@ -70,7 +70,7 @@ LABELS = {
     "j_gene": "J gene, as its germline has it",
     "outcome": "What became of a row: kept, or why it was dropped",
 }
-KEPT = "kept"
+VALID_LABEL = "kept"
 _OUTCOMES = {"units": "1", "description": "Rows of the files that were kept, or dropped and why"}
 _LENGTHS = {"units": "nucleotide", "description": "Length of the germline D gene"}
 _SEQUENCES = {
@@ -142,7 +142,7 @@ class Contents:
             "v_gene": [part.name for part in germline.v],
             "j_gene": j,
             "sample": list(self.samples),
-            "outcome": [KEPT, *ORDER],
+            "outcome": [VALID_LABEL, *ORDER],
         }
         found = [
             Coordinate(name, (name,), _label(values), {"description": LABELS[name]})

@@ -26,7 +26,7 @@ REASONS = (
     "too long",
 )
 CODON = 3
-FEWEST_LETTERS = 12  # bases of V's frame, and of J's, in a read
+MIN_FRAME_BASES = 12  # bases of V's frame, and of J's, in a read
 SURE = 20  # Phred value of bases that count as evidence of an allele
 FNV, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a hash
 
@@ -53,8 +53,8 @@ def take(text: Any, phred: Any, first: int, q_first: int, codes: Any, out: Any, 
 
 
 @jit
-def joined(mates: Any, i: int, codes: Any, room: Any) -> int:
-    """Write the consensus of two mates, or the only read, to `room`; return its length.
+def joined(mates: Any, i: int, codes: Any, buffers: Any) -> int:
+    """Write the consensus of two mates, or the only read, to `buffers`; return its length.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ def joined(mates: Any, i: int, codes: Any, room: Any) -> int:
     i : number of the read
     codes : (256,) uint8
         Code of each byte.
-    room : buffers for codes and Phred values of the consensus, of the first mate, of the second
+    buffers : codes and Phred values of the consensus, of the first mate, of the second
     """
     first, second = mates
-    out, of_out, a, of_a, b, of_b = room
+    out, of_out, a, of_a, b, of_b = buffers
     n = first[2][i] - first[1][i]
     if n + (0 if len(second[1]) == 0 else second[2][i] - second[1][i]) > len(out):
         return TOO_LONG
@@ -108,7 +108,7 @@ def annotate(
         Reads with A, C, G or T at each position, and one bit per hashed junction; added to.
     """
     status, v_ties, j_ties, begins, lengths, firsts, lasts, shifts, letters, qualities = found
-    room = np.empty((6, longest), np.uint8)
+    buffers = np.empty((6, longest), np.uint8)
     n_genes = len(genes[1]) - 1
     width, index = longest + index[3], (index[0], index[1], index[2], longest)
     votes = np.zeros((n_genes, width), np.uint16)
@@ -116,12 +116,17 @@ def annotate(
     touched = np.empty(1 << 17, np.int64)
     at = 0
     for i in range(len(status)):
-        n = joined(mates, i, codes, (room[0], room[1], room[2], room[3], room[4], room[5]))
+        n = joined(
+            mates,
+            i,
+            codes,
+            (buffers[0], buffers[1], buffers[2], buffers[3], buffers[4], buffers[5]),
+        )
         begins[i], lengths[i] = at, 0
         if n < 0:
             status[i] = APART if n == NO_OVERLAP else LONG
             continue
-        own, of_own = room[0], room[1]
+        own, of_own = buffers[0], buffers[1]
         forward = count_known(own, n, index[0])
         turn(own, of_own, n)
         if count_known(own, n, index[0]) <= forward:
@@ -133,7 +138,7 @@ def annotate(
         shifts[i, 0], shifts[i, 1] = v[1], j[1]
         letters[at : at + n], qualities[at : at + n] = own[:n], of_own[:n]
         lengths[i] = n
-        status[i] = NO_V if v[2] < FEWEST_LETTERS else NO_J if j[2] < FEWEST_LETTERS else FINE
+        status[i] = NO_V if v[2] < MIN_FRAME_BASES else NO_J if j[2] < MIN_FRAME_BASES else FINE
         if status[i] == FINE and v[3] + j[3] > tolerated * (v[2] + j[2]):
             status[i] = ERRORS
         if status[i] == FINE:
@@ -160,13 +165,13 @@ def hashed_bit(bases: Any) -> Any:
 
 @jit
 def notice(
-    letters: Any, qualities: Any, n: int, genes: Any, span: Any, shift: int, bit: Any, seen: Any
+    bases: Any, qualities: Any, n: int, genes: Any, span: Any, shift: int, bit: Any, seen: Any
 ) -> None:
     """Count the bases of a read at each position of a gene.
 
     Parameters
     ----------
-    letters, qualities : codes and Phred values of the read
+    bases, qualities : codes and Phred values of the read
     n : bases of the read
     genes : see `choose`
     span : number of the gene, first position that counts, and end of these positions
@@ -177,7 +182,7 @@ def notice(
     gene, first, last = span
     begin, counts, bits = genes[1][gene], seen[0], seen[1]
     for at in range(max(first, shift), min(last, genes[1][gene + 1] - begin, n + shift)):
-        letter = letters[at - shift]
+        letter = bases[at - shift]
         if letter < NOT_A_BASE and qualities[at - shift] >= SURE:
             counts[begin + at, letter] += 1
             bits[begin + at, letter] |= bit

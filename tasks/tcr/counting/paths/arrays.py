@@ -56,9 +56,9 @@ class CountTexts:
         return records.reshape(cdr3.shape)
 
 
-def are_arrays(*given: object) -> bool:
+def are_arrays(*values: object) -> bool:
     """Return True if an argument is a Dask array or a DataArray."""
-    return any(is_lazy(one) or is_labelled(one) for one in given)
+    return any(is_lazy(one) or is_labelled(one) for one in values)
 
 
 def counts_of(
@@ -74,8 +74,8 @@ def counts_of(
     table, labels = variables(model, len(d)), coordinates(model, list(d))
     dtype = records_of(table, labels)
     texts = [part if isinstance(part, str) else None for part in (v, j)]
-    given = [_labelled(one) for one in (cdr3, *own)]
-    records = over_items(CountTexts(count, texts[0], texts[1], dtype), *given, dtype=dtype)
+    labelled = [_labelled(one) for one in (cdr3, *own)]
+    records = over_items(CountTexts(count, texts[0], texts[1], dtype), *labelled, dtype=dtype)
     fields = {v.name: field_of(records, v.name, v.dims[1:]) for v in table}
     found = xarray.Dataset(fields, attrs=attributes(model)).assign_coords(labels)
     for variable in table:
@@ -83,13 +83,13 @@ def counts_of(
     return found
 
 
-def _labelled(given: object) -> object:
+def _labelled(texts: object) -> object:
     """Return a list or a Dask array as a DataArray with the dimension `reference`."""
     import xarray
 
-    if is_labelled(given):
-        return given
-    texts = given if is_lazy(given) else np.asarray(given)
+    if is_labelled(texts):
+        return texts
+    texts = texts if is_lazy(texts) else np.asarray(texts)
     return xarray.DataArray(texts, dims=(REFERENCE,))
 
 

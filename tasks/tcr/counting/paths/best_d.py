@@ -42,15 +42,15 @@ def best_d(counted: Mapping[str, NumpyArray], allowed: NDArray[np.bool_]) -> Sho
     -------
     (n,) int16 : indices along d_gene; NONE if no D gene matches
     """
-    beside = sum(np.maximum(counted[name], 0).astype(np.int64) for name in BESIDE)
+    distances = sum(np.maximum(counted[name], 0).astype(np.int64) for name in D_DISTANCES)
     length = counted["d_length"].astype(np.int64)
-    score = np.where(allowed & (length > 0), (length << 16) - beside, NEVER)
+    score = np.where(allowed & (length > 0), (length << 16) - distances, NEVER)
     best = score.argmax(axis=1)
     has_one = score[np.arange(len(best)), best] > NEVER
     return np.where(has_one, best, NONE).astype(np.int16)
 
 
-BESIDE = ("vd_distance", "dj_distance")
+D_DISTANCES = ("vd_distance", "dj_distance")
 
 
 def d_ends(

@@ -41,7 +41,7 @@ def _build_nucleotide_table() -> Bytes:
 
 
 SAME: Bytes = np.arange(256, dtype=np.uint8)
-LETTERS = _build_nucleotide_table()
+NUCLEOTIDES = _build_nucleotide_table()
 
 
 class TextColumns(NamedTuple):

@@ -109,10 +109,10 @@ class _File:
             stop = int(np.searchsorted(lines, fields.lines.max(initial=0), side="right"))
             if stop <= done:
                 continue
-            taken = self._take_columns(fields, lines[done:stop])
+            columns = self._take_columns(fields, lines[done:stop])
             rows = range(self.rows.start + done, self.rows.start + stop)
-            self._check(taken, store, rows)
-            yield _Blank(taken, len(rows)), rows
+            self._check(columns, store, rows)
+            yield _Blank(columns, len(rows)), rows
             done = stop
         if done < len(lines):
             raise self._changed()
@@ -123,9 +123,9 @@ class _File:
             raise self._changed()
         return {name: column.take(pa.array(at)) for name, column in fields.columns.items()}
 
-    def _check(self, taken: dict[str, pa.Array], store: CountsStore, rows: range) -> None:
+    def _check(self, columns: dict[str, pa.Array], store: CountsStore, rows: range) -> None:
         known = np.asarray(store.read("id", rows), object)
-        ids = taken[ID].to_pylist() if ID in taken else known
+        ids = columns[ID].to_pylist() if ID in columns else known
         there = np.array([name.strip() for name in ids], object)
         if ((known != "") & (known != there)).any():
             raise self._changed()

@@ -164,13 +164,13 @@ def sum_with_d(reference: Any, longer: int, crossing: int, per_pair: int, scratc
 
 
 @jit_norefs_part
-def append_empty(ways: Any, parted: Any, places: Any, size: int, zero: Any, full: Any) -> None:
+def append_empty(ways: Any, parted: Any, offsets: Any, size: int, zero: Any, full: Any) -> None:
     """Write the paths with a D of length zero, at any boundary; other paths are added later.
 
-    Their number is that of V N N J times the ways to delete D. `places` has the offsets in
+    Their number is that of V N N J times the ways to delete D. `offsets` has the offsets in
     `parted`, in `ways`, and in the counts.
     """
-    of_parted, of_ways, at = places
+    of_parted, of_ways, at = offsets
     if parted[of_parted + size - 1] == 0:  # count of the greatest nu and pi: if it is 0, all are
         zero[at : at + size] = 0
         full[at : at + size] = 0

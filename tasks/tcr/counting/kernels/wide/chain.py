@@ -135,16 +135,16 @@ def weigh_d(gene: int, p: int, reference: Reference, tables: WideTables, work: W
     left_width = tables.d_starts[gene + 1] - tables.d_starts[gene] - size + 1
     right = tables.right_places[gene] + p * (size + left_width)
     left = tables.left_places[gene] + p * left_width
-    places = (tables.d_starts[gene], tables.d_starts[gene + 1], right, left, left_width - 1)
+    positions = (tables.d_starts[gene], tables.d_starts[gene + 1], right, left, left_width - 1)
     arrays = (tables.d, tables.right_ways, tables.left_ways)
-    weigh_pieces(reference, arrays, places, work)
+    weigh_pieces(reference, arrays, positions, work)
 
 
 @jit_norefs_part
 def weigh_pieces(
     reference: Reference,
     arrays: tuple[Codes, NumpyArray, NumpyArray],
-    places: tuple[int, int, int, int, int],
+    positions: tuple[int, int, int, int, int],
     work: WideWork,
 ) -> None:
     """Fill weights[b, a] with the segments of a gene.
@@ -153,12 +153,12 @@ def weigh_pieces(
     ----------
     reference : limits of the matches
     arrays : codes of genes, ways of the cuts at their right end, and at their left end
-    places : in these arrays, start and end of the gene, and start of its right and left cuts;
+    positions : in these arrays, start and end of the gene, and start of its right and left cuts;
         longest left palindrome
     work : output
     """
     codes, right_ways, left_ways = arrays
-    start, stop, right, left, longest = places
+    start, stop, right, left, longest = positions
     length, side = reference.length, reference.length + 1
     work.weights[: side * side] = 0
     work.runs[:side] = 0

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.germline import Part, Resolver, open_germline
 from gangsaw.tasks.tcr.model import MAX_LENGTH
 from gangsaw.tasks.tcr.repertoire import ROWS, open_repertoire, reasons
-from gangsaw.tasks.tcr.repertoire.cleaning.clean import DROPPED, KEPT, Limits, clean
+from gangsaw.tasks.tcr.repertoire.cleaning.clean import DROPPED_SCHEMA, VALID_SCHEMA, Limits, clean
 from gangsaw.tasks.tcr.repertoire.cleaning.row_counts import RowCounts, merged, row_counts
 from gangsaw.tasks.tcr.repertoire.tables.kernels import CYS, PHE_TRP
 
@@ -44,7 +44,7 @@ def batch(*rows: dict[str, Any]) -> Any:
 
 def cleaned(*rows: dict[str, Any], **limits: Any) -> tuple[list[Any], list[Any]]:
     kept, dropped = clean(batch(*rows), V, J, Limits(**limits))
-    assert (kept.schema, dropped.schema) == (KEPT, DROPPED)
+    assert (kept.schema, dropped.schema) == (VALID_SCHEMA, DROPPED_SCHEMA)
     kept.validate(full=True)
     dropped.validate(full=True)
     return kept.to_pylist(), dropped.to_pylist()
