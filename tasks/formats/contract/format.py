@@ -169,7 +169,7 @@ class Fit:
     told: tuple[str, ...] = ()
 
 
-def fits(_: Source) -> Fit:
+def fit_without_loss(_: Source) -> Fit:
     """Return the verdict of a format that holds any data set without loss."""
     return Fit()
 
@@ -183,7 +183,7 @@ def nothing_lost(_: Source, __: ExportOptions) -> tuple[str, ...]:
     return ()
 
 
-def refused(check: Callable[[], object]) -> str:
+def catch_refusal(check: Callable[[], object]) -> str:
     """Return the message of the BadParams that a check raises, "" if it raises none."""
     try:
         check()
@@ -236,7 +236,7 @@ class Format:
     export: Callable[[Source, Paths, ExportOptions, Work], None] | None = None
     export_options: tuple[Option, ...] = ()
     suffixes: tuple[str, ...] = ()
-    fit: Callable[[Source], Fit] = fits
+    fit: Callable[[Source], Fit] = fit_without_loss
     check: Callable[[Source, Paths, ExportOptions], None] = suitable
     lost_with: Callable[[Source, ExportOptions], tuple[str, ...]] = nothing_lost
     needs: tuple[str, ...] = ()

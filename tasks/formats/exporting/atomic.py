@@ -90,7 +90,7 @@ def _path_to_write(target: Path, stack: ExitStack) -> Path:
     return Path(folder, target.name)
 
 
-def place_of(target: Path) -> Place:
+def get_store_prefix(target: Path) -> Place:
     """Return the store prefix by which a file or folder is leased."""
     return Place(LocalStore(target.absolute()))
 
@@ -101,10 +101,10 @@ def leased_files(targets: Iterable[Path]) -> Iterator[list[Lease]]:
     with ExitStack() as stack:
         leases: list[Lease] = []
         for target in sorted(targets):  # in one order: of two jobs that share targets, one gets all
-            home, key = lease_of(place_of(target))
+            home, key = lease_of(get_store_prefix(target))
             if any(is_same(_file(one.home, one.key), _file(home, key)) for one in leases):
                 raise BadParams(f"{target} is named twice: the file system there ignores case")
-            leases.append(stack.enter_context(leased(place_of(target))))
+            leases.append(stack.enter_context(leased(get_store_prefix(target))))
         yield leases
 
 
@@ -179,7 +179,7 @@ def check_target(target: Path, *, overwrite: bool) -> None:
     if target.exists() and not target.is_file():
         raise BadParams(f"{target} is no file: name one, or a pipe")
     if target.exists() and not overwrite:
-        refuse_leased(place_of(target))
+        refuse_leased(get_store_prefix(target))
         raise BadParams(f"{target} exists: give another name, or --overwrite to replace it")
     place = behind_link(target)
     if not place.parent.is_dir():

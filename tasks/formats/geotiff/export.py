@@ -51,7 +51,7 @@ def export_geotiff(source: Source, path: Path, work: Work, *, cog: bool = False)
         whole_files([path], overwrite=work.overwrite) as (part,),
         _choose_flat_path(part, cog) as flat,
     ):
-        layout = make(header, flat, array)
+        layout = create_geotiff(header, flat, array)
         write_flat(array, flat, layout, meter, work.client)
         with writing():
             if mask is not None:
@@ -83,7 +83,7 @@ def _choose_flat_path(part: Path, cog: bool) -> Iterator[Path]:
         flat.unlink(missing_ok=True)
 
 
-def make(header: TiffHeader, path: Path, array: SourceArray) -> FlatFile:
+def create_geotiff(header: TiffHeader, path: Path, array: SourceArray) -> FlatFile:
     """Create a file with the header and space for the samples; return the layout of these."""
     band, y, x = image_dims(array)
     extent = dict(zip(array.dims, array.shape, strict=True))

@@ -117,7 +117,7 @@ def header_of(source: Source) -> TiffHeader:
     )
 
 
-def as_image(source: Source) -> Source:
+def select_geotiff_image(source: Source) -> Source:
     """Return a source as a single image; raise BadParams if it contains several."""
     return as_seen(source, image_array(source))
 

@@ -100,7 +100,9 @@ def _domain(image: DatasetReader, number: int, name: str) -> dict[str, str]:
     return tags
 
 
-def attributes(image: DatasetReader, coords: Iterable[Coordinate]) -> dict[str, object]:
+def collect_image_attributes(
+    image: DatasetReader, coords: Iterable[Coordinate]
+) -> dict[str, object]:
     """Return the attributes of the array: rioxarray's attributes, and "geotiff"."""
     kept = read_metadata(image)
     linked = [coord.name for coord in coords if coord.name not in coord.dims]

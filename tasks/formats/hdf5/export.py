@@ -65,7 +65,7 @@ def export_netcdf(
     Raises BadParams if a file is in the way, if axes with the same name have different extents, or
     if NetCDF has no such dtype.
     """
-    check_fits(source)
+    check_netcdf_support(source)
     source, kinds = apart(source if _is_plain_hdf5(path) else without_enums(source))
     meter = Meter(sum(export_grid(a).n_chunks for a in source.arrays), on_progress)
     with whole_files([path], overwrite=overwrite) as (part,):
@@ -80,7 +80,7 @@ def export_netcdf(
             write_flat(array, part, layout, meter, client)
 
 
-def check_fits(source: Source) -> None:
+def check_netcdf_support(source: Source) -> None:
     """Raise BadParams for samples and axes that NetCDF does not support."""
     source, kinds = apart(source)
     dimensions(_axes(variable) for variable in (*_variables(source), *kinds))

@@ -11,7 +11,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
-from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
 from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.sources.open_files import cache_open_files
@@ -87,7 +87,7 @@ def open_ms_reader(path: str, group: str, variables: Sequence[str]) -> Independe
     absolute = str(Path(path).absolute())
     with CASACORE:
         found = [*_arrays(absolute, version_of(absolute), group, is_whole=not variables)]
-    return IndependentReader(library("python-casacore"), chosen(found, variables))
+    return IndependentReader(library("python-casacore"), select_arrays(found, variables))
 
 
 def _arrays(path: str, version: str, group: str, *, is_whole: bool) -> Iterator[SourceArray]:

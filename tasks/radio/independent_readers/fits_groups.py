@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
-from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers
 from gangsaw.tasks.radio.independent_readers.uvdata_arrays import (
     key_arrays,
@@ -94,7 +94,7 @@ def open_uvfits_reader(path: str, variables: Sequence[str]) -> IndependentReader
         *_fields(absolute, header, places),
     ]
     return IndependentReader(
-        f"{library('astropy')} and {library('pyuvdata')}", chosen(found, variables)
+        f"{library('astropy')} and {library('pyuvdata')}", select_arrays(found, variables)
     )
 
 

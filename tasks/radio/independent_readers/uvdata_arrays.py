@@ -12,7 +12,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
-from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.sources.source import Described, Region
@@ -81,7 +81,7 @@ def open_uvdata_reader(path: str, kind: str, variables: Sequence[str]) -> Indepe
         return None
     rows = [_array(absolute, kind, name, item, places, t) for name, (item, t) in ROWS.items()]
     found = [*key_arrays(absolute, kind, places), *rows]
-    return IndependentReader(library("pyuvdata"), chosen(found, variables))
+    return IndependentReader(library("pyuvdata"), select_arrays(found, variables))
 
 
 def read_row_numbers(path: str, kind: str) -> RowNumbers | None:

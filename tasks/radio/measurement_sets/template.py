@@ -30,7 +30,7 @@ PART = "data_description_"  # name of the group of a data description, followed 
 CELLS_FOLDER = "gangsaw_kept_columns"
 
 
-def make_template(
+def make_ms_template(
     path: str,
     table: tables.table,
     with_cells: Sequence[str],
@@ -95,7 +95,7 @@ def _add(archive: tarfile.TarFile, file: Path, name: str) -> None:
         archive.addfile(entry, data)
 
 
-def unpack(template: NDArray[np.uint8], folder: Path) -> None:
+def extract_template(template: NDArray[np.uint8], folder: Path) -> None:
     """Write the tables of a template to a folder; raise CorruptChunk for damaged bytes."""
     try:
         with tarfile.open(fileobj=io.BytesIO(template.tobytes())) as archive:

@@ -201,7 +201,7 @@ def conjugated(pairs: Floats) -> NDArray[np.complex64]:
     return visibilities
 
 
-def make_template(path: str, groups: RandomGroups) -> NDArray[np.uint8]:
+def make_uvfits_template(path: str, groups: RandomGroups) -> NDArray[np.uint8]:
     """Return the bytes before and after the groups: (bytes,) uint8."""
     with Path(path).open("rb") as file:
         head = file.read(groups.offset)

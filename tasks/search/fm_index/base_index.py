@@ -11,9 +11,14 @@ from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
-from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS, BaseRuns, check_base_runs, split
+from gangsaw.tasks.search.fm_index.base_runs import (
+    NO_BORDERS,
+    BaseRuns,
+    check_base_runs,
+    split_at_breaks,
+)
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
-from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
+from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack_index
 from gangsaw.tasks.search.fm_index.samples import (
     Positions,
     Suffixes,
@@ -57,7 +62,7 @@ class BaseIndex(RowIndex):
 
         It takes 8 bytes of memory per letter if runs are long.
         """
-        text, runs = split(bases, borders)
+        text, runs = split_at_breaks(bases, borders)
         return cls.of_runs(text, suffix_array(text), runs, bases.size, rate)
 
     @classmethod
@@ -66,7 +71,7 @@ class BaseIndex(RowIndex):
     ) -> BaseIndex:
         """Return the index of runs of bases in n letters, from their suffix array."""
         samples = made_samples(text, suffixes, rate, has_breaks=True)
-        words = aligned_zeros(bases.n_words(text.size + 1), np.uint64)
+        words = aligned_zeros(bases.count_row_words(text.size + 1), np.uint64)
         odd = np.empty(max(1, runs.places.size), np.int64)
         used = bases.fill_rows(text, suffixes, words, odd)
         return cls(n, _rows(words, odd[:used], text.size + 1), samples, runs)
@@ -78,8 +83,8 @@ class BaseIndex(RowIndex):
         if data.kind != KIND:
             raise CorruptChunk("no index of bases")
         arrays = data.arrays()
-        words = arrays.take(bases.n_words(n_text + 1), np.uint64)
-        marks = arrays.take(bits.n_words(n_text + 1), np.uint64)
+        words = arrays.take(bases.count_row_words(n_text + 1), np.uint64)
+        marks = arrays.take(bits.count_bit_words(n_text + 1), np.uint64)
         places = arrays.take(n_samples, np.uint32)
         odd = arrays.take(n_odd, np.uint32)
         begins, there = arrays.take(n_runs + 1, np.uint32), arrays.take(n_runs, np.uint32)
@@ -92,13 +97,15 @@ class BaseIndex(RowIndex):
         return cls(n, of, opened_samples(marks, places, rate, n_text), runs)
 
     def packed(self) -> Bytes:
-        """Return the index as (m,) uint8, the input of `unpack` and `opened`."""
+        """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
         runs, odd = self.runs, self.of.odd.astype("<u4")
         n_text = int(self.of.firsts[N_BASES]) - 1
         rate, n_samples = self.samples.rate, self.samples.places.size
         fields = (self.n, rate, n_samples, n_text, odd.size, runs.places.size)
         own = (odd, runs.begins.astype("<u4"), runs.places.astype("<u4"))
-        return pack(KIND, fields, (self.of.words, self.samples.marks, self.samples.places, *own))
+        return pack_index(
+            KIND, fields, (self.of.words, self.samples.marks, self.samples.places, *own)
+        )
 
     @property
     def nbytes(self) -> int:
@@ -148,7 +155,7 @@ def _rows(words: npt.NDArray[np.uint64], odd: Positions, n_rows: int) -> bases.B
     """Return the transform; raise CorruptChunk if lines and odd rows are inconsistent."""
     has_odd = np.empty(words.size // bases.WORDS, np.bool_)
     totals = np.empty(N_BASES, np.int64)
-    if not bases.check_rows(words, n_rows, odd, has_odd, totals):
+    if not bases.check_base_rows(words, n_rows, odd, has_odd, totals):
         raise CorruptChunk("lines of the index do not go with their counts")
     firsts = np.concatenate(([0], np.cumsum(totals))) + odd.size
     return bases.BaseRows(words, has_odd, odd, firsts)

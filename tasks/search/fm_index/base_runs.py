@@ -11,7 +11,7 @@ from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.search.fm_index.packed import Bytes
 from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.kernels.patterns import N_BASES
-from gangsaw.tasks.search.kernels.runs import split_runs
+from gangsaw.tasks.search.kernels.runs import split_base_runs
 
 NO_BORDERS: Positions = np.empty(0, np.int64)
 
@@ -41,13 +41,13 @@ def codes_for(pattern: bytes) -> Bytes:
     return CODES[np.frombuffer(pattern, np.uint8)]
 
 
-def split(bases: Bytes, borders: Positions) -> tuple[Bytes, BaseRuns]:
+def split_at_breaks(bases: Bytes, borders: Positions) -> tuple[Bytes, BaseRuns]:
     """Return the runs of bases as a text with breaks between, and their positions."""
     codes = CODES[bases]
     most = int(np.count_nonzero(codes > N_BASES - 1)) + borders.size + 1
     text = np.empty(bases.size + most, np.uint8)
     begins, places = np.empty(most, np.int64), np.empty(most, np.int64)
-    n_runs, n_text = split_runs(codes, borders, text, begins, places)
+    n_runs, n_text = split_base_runs(codes, borders, text, begins, places)
     ends = np.append(begins[:n_runs], n_text + (n_runs > 0))
     return text[:n_text], BaseRuns(ends, places[:n_runs].copy())
 

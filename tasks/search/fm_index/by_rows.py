@@ -30,7 +30,7 @@ class RowIndex(ABC):
 
     def counts(self, patterns: Ragged) -> Positions:
         """Return how often each pattern is there, (k,) int64."""
-        return counts_of(self.rows(patterns))
+        return count_row_ranges(self.rows(patterns))
 
     def located(self, patterns: Ragged) -> tuple[Positions, Positions]:
         """Return all places, and which pattern is at each, (n,) int64 in any order."""
@@ -42,7 +42,7 @@ class RowIndex(ABC):
         return which, self.locate_rows(each)
 
 
-def counts_of(rows: Positions) -> Positions:
+def count_row_ranges(rows: Positions) -> Positions:
     """Return how many rows each of (k, 2) int64 has."""
     counts: Positions = (rows[:, 1] - rows[:, 0]).clip(0)
     return counts
@@ -50,7 +50,7 @@ def counts_of(rows: Positions) -> Positions:
 
 def _rows_in_turn(rows: Positions) -> tuple[Positions, Positions]:
     """Return all rows between first ones and ends (k, 2) int64, and which of these each is of."""
-    counts = counts_of(rows)
+    counts = count_row_ranges(rows)
     which = np.repeat(np.arange(counts.size), counts)
     first = np.repeat(rows[:, 0] - (np.cumsum(counts) - counts), counts)
     return which, first + np.arange(which.size)

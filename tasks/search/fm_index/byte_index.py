@@ -14,7 +14,7 @@ from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_byte
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.codes import codes_of, lengths_for, nodes_of
-from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
+from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack_index
 from gangsaw.tasks.search.fm_index.samples import (
     Positions,
     Suffixes,
@@ -58,10 +58,10 @@ class ByteIndex(RowIndex):
         samples = made_samples(text, suffixes, rate, has_breaks=False)
         transformed, primary = np.empty(text.size, np.uint8), 0
         if text.size:
-            primary = int(tree.gather(text, suffixes, transformed))
+            primary = int(tree.gather_bytes_before(text, suffixes, transformed))
         codes = codes_of(lengths, counts)
         nodes, _, n_bits = nodes_of(codes, lengths, counts)
-        words = aligned_zeros(bits.n_words(n_bits), np.uint64)
+        words = aligned_zeros(bits.count_bit_words(n_bits), np.uint64)
         wide, ends = lengths.astype(np.int64), nodes[:, tree.BEGIN].copy()
         tree.fill_bits(transformed, codes, wide, nodes, ends, words)
         bits.fill_counts(words)
@@ -76,8 +76,8 @@ class ByteIndex(RowIndex):
         arrays = data.arrays()
         counts = arrays.take(256, np.uint32).astype(np.int64)
         lengths = arrays.take(256, np.uint8)
-        words = arrays.take(bits.n_words(n_bits), np.uint64)
-        marks = arrays.take(bits.n_words(n + 1), np.uint64)
+        words = arrays.take(bits.count_bit_words(n_bits), np.uint64)
+        marks = arrays.take(bits.count_bit_words(n + 1), np.uint64)
         places = arrays.take(n_samples, np.uint32)
         arrays.end()
         if int(counts.sum()) != n or not (primary <= n and (primary > 0) == (n > 0)):
@@ -86,12 +86,12 @@ class ByteIndex(RowIndex):
         return cls(n, of, opened_samples(marks, places, rate, n))
 
     def packed(self) -> Bytes:
-        """Return the index as (m,) uint8, the input of `unpack` and `opened`."""
+        """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
         counts = np.diff(self.of.firsts).astype("<u4")
         n_bits = int((counts.astype(np.int64) * self.of.lengths).sum())
         fields = (self.n, self.samples.rate, self.samples.places.size, self.of.primary, n_bits)
         arrays = (counts, self.of.lengths.astype(np.uint8), self.of.bits)
-        return pack(KIND, fields, (*arrays, self.samples.marks, self.samples.places))
+        return pack_index(KIND, fields, (*arrays, self.samples.marks, self.samples.places))
 
     @property
     def nbytes(self) -> int:

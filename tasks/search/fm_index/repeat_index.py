@@ -11,9 +11,9 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.base_runs import BaseRuns, check_base_runs
-from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
+from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack_index
 from gangsaw.tasks.search.fm_index.samples import MOST_SEEDS, Positions, Suffixes
-from gangsaw.tasks.search.fm_index.stored_runs import StoredRuns, count_runs, runs_of
+from gangsaw.tasks.search.fm_index.stored_runs import StoredRuns, count_runs, find_transform_runs
 from gangsaw.tasks.search.kernels import repeats
 
 KIND = 3
@@ -37,7 +37,7 @@ class RepeatIndex:
     @classmethod
     def made(cls, text: Bytes, suffixes: Suffixes, runs: BaseRuns | None, n: int) -> RepeatIndex:
         """Return the index of a nonempty text; codes of bases start at 1."""
-        table = runs_of(text, suffixes, count_runs(text, suffixes))
+        table = find_transform_runs(text, suffixes, count_runs(text, suffixes))
         return cls(n, StoredRuns.of(table, text.size), runs)
 
     @classmethod
@@ -66,14 +66,14 @@ class RepeatIndex:
         return self.stored.rows()
 
     def packed(self) -> Bytes:
-        """Return the index as (m,) uint8, the input of `unpack` and `opened`."""
+        """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
         n_bases = 0 if self.runs is None else self.runs.places.size
         fields = (self.n, int(self.runs is not None), n_bases, self.stored.lengths.size)
         arrays: list[NumpyArray] = list(self.stored.arrays)
         if self.runs is not None:
             own = (self.runs.begins, self.runs.places)
             arrays += [array.astype(np.uint32) for array in own]
-        return pack(KIND, (*fields, *self.stored.sizes), arrays)
+        return pack_index(KIND, (*fields, *self.stored.sizes), arrays)
 
     def counts(self, patterns: Ragged) -> Positions:
         """Return the number of occurrences of each pattern, (k,) int64."""
@@ -93,7 +93,7 @@ class RepeatIndex:
         """
         room = max(1, query.size - length + 1)
         windows, rows = np.empty(room, np.int64), np.empty((room, 3), np.int64)
-        used = repeats.find_windows(self.of, self._to_symbols(query), length, windows, rows)
+        used = repeats.find_repeat_windows(self.of, self._to_symbols(query), length, windows, rows)
         if int((rows[:used, repeats.HIGH] - rows[:used, repeats.LOW]).sum()) > MOST_SEEDS:
             raise BadParams(
                 f"windows of {length} letters are there too often: look for longer matches"
@@ -110,7 +110,7 @@ class RepeatIndex:
 
     def _rows(self, patterns: Ragged) -> Positions:
         found = np.empty((len(patterns), 3), np.int64)
-        repeats.find_rows(self.of, self._to_symbols(patterns.data), patterns.offsets, found)
+        repeats.find_pattern_rows(self.of, self._to_symbols(patterns.data), patterns.offsets, found)
         return found
 
     def _expanded(self, rows: Positions) -> tuple[Positions, Positions]:

@@ -25,7 +25,7 @@ def made_samples(
     text: npt.NDArray[np.uint8], suffixes: npt.NDArray[np.int32], rate: int, *, has_breaks: bool
 ) -> walks.Samples:
     """Return every `rate`-th position of a text, its end, and those after breaks."""
-    marks = aligned_zeros(bits.n_words(text.size + 1), np.uint64)
+    marks = aligned_zeros(bits.count_bit_words(text.size + 1), np.uint64)
     walks.fill_marks(text, suffixes, rate, has_breaks, marks)
     places = np.empty(bits.fill_counts(marks), np.uint32)
     walks.fill_marked_positions(suffixes, marks, places)
@@ -53,7 +53,7 @@ def seeds_of(
     of_bases = of if isinstance(of, bases.BaseRows) else None
     of_bytes = of if isinstance(of, tree.ByteRows) else None
     windows = np.empty((max(0, query.size - length + 1), 3), np.int64)
-    windows = windows[: seeds.find_windows(of_bases, of_bytes, query, length, windows)]
+    windows = windows[: seeds.find_seed_windows(of_bases, of_bytes, query, length, windows)]
     n = int((windows[:, seeds.HIGH] - windows[:, seeds.LOW]).sum())
     if n > MOST_SEEDS:
         raise BadParams(

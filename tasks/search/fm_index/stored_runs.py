@@ -155,7 +155,7 @@ class StoredRuns:
     def _followed(self, chains: _Chains, known: Positions) -> Numbers:
         """Return positions (r,) from those of the first runs of chains."""
         found = np.empty(self.n_runs, np.int64)
-        is_whole = run_bits.follow(*chains, known, found)
+        is_whole = run_bits.follow_run_chains(*chains, known, found)
         if not is_whole or not 0 <= int(found.min()) <= int(found.max()) <= self.n:
             raise CorruptChunk("places of the runs are not those of a text")
         return found.astype(np.uint32)
@@ -181,7 +181,7 @@ class _Order(NamedTuple):
 _Chains = tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]
 
 
-def runs_of(text: Bytes, suffixes: Suffixes, n_runs: int) -> RunTable:
+def find_transform_runs(text: Bytes, suffixes: Suffixes, n_runs: int) -> RunTable:
     """Return the `n_runs` runs of the transform of a nonempty text."""
     letters = np.empty(n_runs, np.uint8)
     lengths, firsts, lasts = (np.empty(n_runs, np.uint32) for _ in range(3))

@@ -87,7 +87,7 @@ def fill_runs(text: Any, suffixes: Any, symbols: Any, lengths: Any, firsts: Any,
 
 
 @jit_norefs
-def find_rows(of: Any, data: Any, begins: Any, rows: Any) -> None:
+def find_pattern_rows(of: Any, data: Any, begins: Any, rows: Any) -> None:
     """Fill rows and the position of the last one, (n, 3) int64, of patterns."""
     for i in range(len(begins) - 1):
         find_one(of, data, begins[i], begins[i + 1], rows, i)
@@ -128,7 +128,7 @@ def _length(of: Any, run: Any) -> Any:
 
 
 @jit_norefs
-def find_windows(of: Any, data: Any, length: int, windows: Any, rows: Any) -> Any:
+def find_repeat_windows(of: Any, data: Any, length: int, windows: Any, rows: Any) -> Any:
     """Fill starts (k,) int64 and rows (k, 3) of windows that occur; return their number."""
     used, begin = 0, np.int64(0)
     while begin + length <= data.size:

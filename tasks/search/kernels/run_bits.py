@@ -19,7 +19,7 @@ ALPHABET_SIZE = 256
 
 
 @jit_norefs_inline
-def put(words: Any, at: Any, value: Any, width: Any) -> Any:
+def write_bits(words: Any, at: Any, value: Any, width: Any) -> Any:
     """Write the low bits of a value at a bit offset of zeroed words (w,) uint64; return the end.
 
     width : 0 to 63; there must be a word after the last bit
@@ -32,7 +32,7 @@ def put(words: Any, at: Any, value: Any, width: Any) -> Any:
 
 
 @jit_norefs_inline
-def take(words: Any, at: Any, width: Any) -> Any:
+def read_bits(words: Any, at: Any, width: Any) -> Any:
     """Return 0 to 63 bits as int64."""
     word, shift = at >> 6, np.uint64(at & 63)
     value = words[word] >> shift
@@ -65,8 +65,8 @@ def put_lengths(lengths: Any, words: Any) -> None:
     at = np.int64(0)
     for i in range(lengths.size):
         n = _bits_of(np.int64(lengths[i]))
-        at = put(words, at + n, 1, 1)
-        at = put(words, at, np.int64(lengths[i]) - (np.int64(1) << n), n)
+        at = write_bits(words, at + n, 1, 1)
+        at = write_bits(words, at, np.int64(lengths[i]) - (np.int64(1) << n), n)
 
 
 @jit_norefs
@@ -75,11 +75,11 @@ def take_lengths(words: Any, n: int, lengths: Any) -> Any:
     at, total, end = np.int64(0), np.int64(0), np.int64(64 * (words.size - 1))
     for i in range(lengths.size):
         zeros = np.int64(0)
-        while at < end and zeros < MOST_LENGTH_BITS and take(words, at, 1) == 0:
+        while at < end and zeros < MOST_LENGTH_BITS and read_bits(words, at, 1) == 0:
             zeros, at = zeros + 1, at + 1
         if zeros == MOST_LENGTH_BITS or at + 1 + zeros > end:
             return False
-        length = (np.int64(1) << zeros) | take(words, at + 1, zeros)
+        length = (np.int64(1) << zeros) | read_bits(words, at + 1, zeros)
         at, total = at + 1 + zeros, total + length
         if total > n:
             return False
@@ -92,14 +92,14 @@ def put_numbers(numbers: Any, width: int, words: Any) -> None:
     """Write numbers (k,) with `width` bits each."""
     at = np.int64(0)
     for i in range(numbers.size):
-        at = put(words, at, np.int64(numbers[i]), width)
+        at = write_bits(words, at, np.int64(numbers[i]), width)
 
 
 @jit_norefs
 def take_numbers(words: Any, width: int, numbers: Any) -> None:
     """Fill numbers (k,) of `width` bits each; there must be a word after the last."""
     for i in range(numbers.size):
-        numbers[i] = take(words, i * width, width)
+        numbers[i] = read_bits(words, i * width, width)
 
 
 @jit_norefs
@@ -169,7 +169,7 @@ def mark_followers(following: Any, is_follower: Any) -> Any:
 
 
 @jit_norefs
-def follow(following: Any, is_follower: Any, known: Any, positions: Any) -> Any:
+def follow_run_chains(following: Any, is_follower: Any, known: Any, positions: Any) -> Any:
     """Fill positions (r,) int64 from those of first runs of chains; return True if complete.
 
     No two runs have the same successor, so a chain with a first run ends.

@@ -12,7 +12,7 @@ BREAK = 0  # code of a break; bases are 1..4
 
 
 @jit_norefs
-def split_runs(codes: Any, borders: Any, text: Any, text_starts: Any, starts: Any) -> Any:
+def split_base_runs(codes: Any, borders: Any, text: Any, text_starts: Any, starts: Any) -> Any:
     """Copy the runs of bases, with one break between; return their number, and letters copied.
 
     Parameters

@@ -127,7 +127,7 @@ class LocateInChunk:
         pattern = some_of(self.patterns.letters, np.arange(len(self.patterns.letters)) == one)
         begin, end = self.text.how.window(number)
         reach = begin + AS_FAR * self.most * (end - begin) // count
-        _, places = index_of(self.text, begin, min(end, reach)).located(pattern)
+        _, places = build_border_index(self.text, begin, min(end, reach)).located(pattern)
         return places if places.size >= self.most else index.located(pattern)[1]
 
 
@@ -143,7 +143,7 @@ def reach_of(text: IndexedText, number: int, length: int) -> tuple[int, int]:
     return max(begin, end - length + 1), min(text.how.size, end + length - 1)
 
 
-def index_of(text: IndexedText, begin: int, end: int) -> TextIndex:
+def build_border_index(text: IndexedText, begin: int, end: int) -> TextIndex:
     """Return a temporary index of letters around the end of a chunk."""
     letters = text.letters.read(begin, end)
     if text.how.kind == "bytes":
@@ -162,7 +162,7 @@ def _across(text: IndexedText, patterns: Patterns, number: int) -> Located:
     first, last = reach_of(text, number, patterns.longest)
     if not first < end < last:
         return Located(np.empty(0, np.int64), np.empty(0, np.int64))
-    found = Located(*index_of(text, first, last).located(patterns.letters))
+    found = Located(*build_border_index(text, first, last).located(patterns.letters))
     place = found.place + first
     crosses = (place < end) & (place + patterns.letters.lengths[found.which] > end)
     return Located(found.which[crosses], place[crosses])

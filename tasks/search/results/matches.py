@@ -19,7 +19,12 @@ from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex
 from gangsaw.tasks.search.fm_index.samples import Positions
-from gangsaw.tasks.search.results.find import check_inside, index_of, peak_bytes_of, reach_of
+from gangsaw.tasks.search.results.find import (
+    build_border_index,
+    check_inside,
+    peak_bytes_of,
+    reach_of,
+)
 from gangsaw.tasks.search.results.hits import FORWARD, REVERSE
 from gangsaw.tasks.search.stored.data import StoredText
 from gangsaw.tasks.search.stored.opened import IndexedText
@@ -108,7 +113,7 @@ class MatchInChunk:
             found = self._matches(self.text.index(number), begin, reader)
             first, last = reach_of(self.text, number, self.queries.least)
             if first < end < last:
-                found += self._matches(index_of(self.text, first, last), first, reader)
+                found += self._matches(build_border_index(self.text, first, last), first, reader)
             return np.unique(np.array(found, MATCH))
 
     def _matches(

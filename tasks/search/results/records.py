@@ -95,7 +95,7 @@ class StoredReads:
         return bisect_right(reads, place, key=lambda i: int(self._starts.read(i, i + 1)[0])) - 1
 
 
-def records_of(store: str, text: StoredText) -> TextRecords | None:
+def open_text_records(store: str, text: StoredText) -> TextRecords | None:
     """Return the records or reads of a text; None if it has none."""
     if text.borders is not None:
         return GenomeRecords(store)

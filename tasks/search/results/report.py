@@ -32,7 +32,9 @@ def write_line_count(n: int, *, as_json: bool) -> None:
         _write(b"%d\n" % n)
 
 
-def write_lines(search: Search, patterns: Sequence[bytes], hits: Occurrences, context: int) -> None:
+def write_matching_lines(
+    search: Search, patterns: Sequence[bytes], hits: Occurrences, context: int
+) -> None:
     """Print lines with the place of their first byte, as grep does; "--" between groups.
 
     Of a line of more than SHOWN bytes a part is printed, and on either side how much is left out.

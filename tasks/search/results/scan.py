@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
-from gangsaw.tasks.search.fm_index.by_rows import RowIndex, counts_of
+from gangsaw.tasks.search.fm_index.by_rows import RowIndex, count_row_ranges
 from gangsaw.tasks.search.fm_index.byte_index import count_byte_values
 from gangsaw.tasks.search.fm_index.packed import Bytes
 from gangsaw.tasks.search.fm_index.samples import Positions
@@ -43,7 +43,7 @@ def located(
     tuple : (n,) int64 pattern indexes and (n,) int64 positions from the start of the chunk
     """
     rows = index.rows(patterns)
-    counts, lengths = counts_of(rows), patterns.lengths
+    counts, lengths = count_row_ranges(rows), patterns.lengths
     is_dense = (counts * DENSE > index.n) & (lengths <= LONGEST)
     n_dense = int(counts[is_dense].sum())
     if n_dense < LEAST or n_dense * WORTH < index.n:

@@ -21,7 +21,7 @@ from gangsaw.tasks.search.results.find import CountInChunk, LocateInChunk
 from gangsaw.tasks.search.results.hits import Occurrences, Patterns
 from gangsaw.tasks.search.results.line_counts import HitLines, LinesInChunk, lines_of
 from gangsaw.tasks.search.results.matches import ExactMatches, MatchInChunk, MatchQuery
-from gangsaw.tasks.search.results.records import TextRecords, records_of
+from gangsaw.tasks.search.results.records import TextRecords, open_text_records
 from gangsaw.tasks.search.stored.opened import IndexedText, open_indexed
 from gangsaw.tasks.store.objects.stores import as_address
 
@@ -177,7 +177,7 @@ class Search:
     @cached_property
     def records(self) -> TextRecords | None:
         """Records of a genome, or reads; None for other texts."""
-        return records_of(self.store, self._text.letters)
+        return open_text_records(self.store, self._text.letters)
 
     def held(self) -> CachedChunks:
         """Return a chunk-wise reader of the text that caches the last chunks.

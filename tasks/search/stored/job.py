@@ -20,11 +20,11 @@ from gangsaw.tasks.search.fm_index.kinds import (
     RATES,
     WORKING,
     bound_index_bytes,
-    build_index,
+    build_text_index,
 )
 from gangsaw.tasks.search.fm_index.samples import MOST_RATE
 from gangsaw.tasks.search.stored.data import StoredText, open_texts
-from gangsaw.tasks.search.stored.info import IndexedArray, attrs_of, default_location
+from gangsaw.tasks.search.stored.info import IndexedArray, default_location, make_index_attribute
 from gangsaw.tasks.sources.source import Coordinate, Described, Region
 from gangsaw.tasks.store.objects.change_stamps import Stamps
 from gangsaw.tasks.store.objects.stores import as_address
@@ -74,7 +74,7 @@ class IndexArray(Described):
         begin, end = self.how.window(number)
         letters = self.of.read(begin, end)
         borders = self.of.borders_in(begin, end)
-        return build_index(self.how.kind, letters, borders, self.how.rate).packed()
+        return build_text_index(self.how.kind, letters, borders, self.how.rate).packed()
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def index_job(
     how = {name: _plan(letters, rate) for name, letters in texts.items()}
     arrays = tuple(_described(texts[name], how[name]) for name in texts)
     return compress(
-        IndexSource(store, arrays, source, attrs_of(how)),
+        IndexSource(store, arrays, source, make_index_attribute(how)),
         default_location(store) if target is None else as_address(target, storage_options),
         codec=CODEC,
         chunks={"index": 1, "byte": -1},

@@ -11,7 +11,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.plugins.options import listed
 from gangsaw.tasks.search.fm_index.kinds import TextIndex, bound_index_bytes, is_of, open_index
 from gangsaw.tasks.search.stored.data import StoredText, open_texts
-from gangsaw.tasks.search.stored.info import IndexedArray, arrays_of, default_location
+from gangsaw.tasks.search.stored.info import IndexedArray, default_location, parse_index_attribute
 from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.source import open_zarr
@@ -62,7 +62,7 @@ def open_indexed(store: str, index: str | None = None, variable: str | None = No
         raise BadParams(f"{store} has no index at {where}: {make}")
     found = open_zarr(where)
     try:
-        arrays = arrays_of(found.attrs)
+        arrays = parse_index_attribute(found.attrs)
     except BadParams as error:
         raise BadParams(f"{where}: {error}; {make} --overwrite") from error
     name = _chosen(where, list(arrays), variable)

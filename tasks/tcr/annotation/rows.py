@@ -19,7 +19,7 @@ BASE_OF_CODE = bytes.maketrans(bytes(range(NOT_A_BASE + 1)), BASES + b"N")
 OUT_OF_FRAME, STOP, DOUBTFUL = "out of frame", "stop codon", "doubtful letter in the CDR3"
 
 
-def junctions(nucleotypes: Sequence[NucleotypeRow]) -> pa.Array:
+def decode_junctions(nucleotypes: Sequence[NucleotypeRow]) -> pa.Array:
     """Return the bases of the junctions, (n,) strings."""
     return _decode_bases(one.junction for one in nucleotypes)
 
@@ -33,7 +33,7 @@ def reasons(
     nucleotypes: Sequence[NucleotypeRow], rule: MergeRule, *, keep_unproductive: bool
 ) -> list[str]:
     """Return why each nucleotype is rejected, or "" if it is written."""
-    stops = pc.match_substring(amino_acids(junctions(nucleotypes)), "*").to_pylist()
+    stops = pc.match_substring(amino_acids(decode_junctions(nucleotypes)), "*").to_pylist()
     found = []
     for one, stop in zip(nucleotypes, stops, strict=True):
         frame = OUT_OF_FRAME if len(one.junction) % 3 else STOP if stop else ""
@@ -42,11 +42,11 @@ def reasons(
     return found
 
 
-def rows_of(
+def build_nucleotype_rows(
     nucleotypes: Sequence[NucleotypeRow], index: GeneIndex, d_genes: DRuns, locus: str, first: int
 ) -> bytes:
     """Return the AIRR rows, numbered from `first`; `airr_rows.header(MORE)` is their header."""
-    n, letters = len(nucleotypes), junctions(nucleotypes)
+    n, letters = len(nucleotypes), decode_junctions(nucleotypes)
     acids = amino_acids(letters)
     frame = pa.array(in_frame(letters))
     stop = pc.match_substring(acids, "*")

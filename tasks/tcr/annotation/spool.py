@@ -38,7 +38,7 @@ class SpoolTotals:
     ----------
     reads : number of reads; a pair counts once
     culled : number of rejected reads by reason
-    letters, bits : allele evidence, see `kernels.reads.annotate`
+    letters, bits : allele evidence, see `kernels.reads.annotate_reads`
     lengths : for each junction length, the numbers of the batches that have such junctions
     """
 

@@ -88,7 +88,7 @@ def is_constant(text: str) -> bool:
     return _CONSTANT.match(text.strip().upper()) is not None
 
 
-def candidates(call: str) -> list[str]:
+def list_gene_names(call: str) -> list[str]:
     """Return the gene names in a call, in their order.
 
     Separators are commas, semicolons, bars, `or`, scores in brackets, species names and remarks on

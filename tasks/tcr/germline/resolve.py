@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.options import none_of
-from gangsaw.tasks.tcr.germline.names import WILD_ALLELE, GeneName, candidates, gene_name
+from gangsaw.tasks.tcr.germline.names import WILD_ALLELE, GeneName, gene_name, list_gene_names
 from gangsaw.tasks.tcr.germline.parts import LEFT_OUT, Part
 from gangsaw.tasks.tcr.model import LOCI
 
@@ -97,7 +97,7 @@ class Resolver:
         return found
 
     def _resolve(self, call: str) -> Found:
-        names = list(dict.fromkeys(candidates(call)))
+        names = list(dict.fromkeys(list_gene_names(call)))
         if not names:
             empty = call.strip().lower() in _EMPTY
             return Found(MISSING) if empty else Found(UNKNOWN, f"{call!r} is no name of a gene")

@@ -65,7 +65,9 @@ class RowDefaults:
     sample: str
 
 
-def rows_of(fields: Fields, columns: Columns, defaults: RowDefaults) -> pa.RecordBatch:
+def build_repertoire_rows(
+    fields: Fields, columns: Columns, defaults: RowDefaults
+) -> pa.RecordBatch:
     """Return a batch of the schema ROWS.
 
     Parameters

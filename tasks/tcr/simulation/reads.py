@@ -20,7 +20,7 @@ from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.germline.genes.lines import (
     Bases,
     Ints,
-    joined,
+    concatenate_slices,
     other_strands,
     ragged_of,
     together,
@@ -92,12 +92,14 @@ def _mates(
     begins, ends = molecules.offsets[which], molecules.offsets[which + 1]
     begins = np.maximum(begins, ends - made.insert)
     length = np.minimum(ends - begins, made.length)
-    left = joined(molecules.data, begins[:, None], length[:, None])
-    right = other_strands(joined(molecules.data, (ends - length)[:, None], length[:, None]))
+    left = concatenate_slices(molecules.data, begins[:, None], length[:, None])
+    right = other_strands(
+        concatenate_slices(molecules.data, (ends - length)[:, None], length[:, None])
+    )
     turned = rng.integers(0, 2, which.size).astype(bool)
     text, (of_left, of_right) = together([left, right])
     first, second = np.where(turned, of_right, of_left), np.where(turned, of_left, of_right)
-    pair = (joined(text, at[:, None], length[:, None]) for at in (first, second))
+    pair = (concatenate_slices(text, at[:, None], length[:, None]) for at in (first, second))
     return next(pair), next(pair)
 
 
@@ -141,4 +143,4 @@ def _fastq(names: Ragged, bases: Ragged, qualities: Ragged) -> bytes:
     fixed = [np.full(n, len(x)) for x in (at, newline, plus)]
     lengths = [fixed[0], names.lengths, fixed[1], bases.lengths, fixed[2], bases.lengths]
     lengths.append(fixed[1])
-    return joined(text, np.stack(firsts, 1), np.stack(lengths, 1)).data.tobytes()
+    return concatenate_slices(text, np.stack(firsts, 1), np.stack(lengths, 1)).data.tobytes()

@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
-from gangsaw.tasks.tcr.germline.anchors import other_strand
+from gangsaw.tasks.tcr.germline.anchors import reverse_complement_iupac
 from gangsaw.tasks.tcr.germline.genes.genes import Gene
-from gangsaw.tasks.tcr.germline.genes.lines import Bases, Ints, joined, together
+from gangsaw.tasks.tcr.germline.genes.lines import Bases, Ints, concatenate_slices, together
 
 NONE = np.zeros(0, np.int64)
 NO_BASES = np.zeros((0, 0), np.uint8)
@@ -88,7 +88,7 @@ class Recombination(Protocol):
         ...
 
 
-def junctions(ends: Ends, events: Recombinations) -> Ragged:
+def build_junctions(ends: Ends, events: Recombinations) -> Ragged:
     """Return the junctions of references, from the Cys codon to the Phe or Trp codon."""
     n = len(events.v)
     n1, n2 = (_matrix(letters) for letters in (events.n1, events.n2))
@@ -101,7 +101,9 @@ def junctions(ends: Ends, events: Recombinations) -> Ragged:
         lengths += [d_length, events.n2_lengths]
     firsts.append(j[events.j] + events.j_cut)
     lengths.append(ends.j.lengths[events.j] - events.j_cut)
-    return joined(text, np.stack(firsts, 1).reshape(n, -1), np.stack(lengths, 1).reshape(n, -1))
+    return concatenate_slices(
+        text, np.stack(firsts, 1).reshape(n, -1), np.stack(lengths, 1).reshape(n, -1)
+    )
 
 
 def _matrix(bases: Bases) -> Ragged:
@@ -112,9 +114,9 @@ def _matrix(bases: Bases) -> Ragged:
 
 def behind(text: str, p: int) -> str:
     """Return a text followed by a palindrome of p bases; it has at least p bases."""
-    return text + other_strand(text[len(text) - p :])
+    return text + reverse_complement_iupac(text[len(text) - p :])
 
 
 def before(text: str, p: int) -> str:
     """Return a text preceded by a palindrome of p bases; it has at least p bases."""
-    return other_strand(text[:p]) + text
+    return reverse_complement_iupac(text[:p]) + text

@@ -18,7 +18,7 @@ from gangsaw.tasks.tcr.simulation.recombination import (
     Ends,
     Recombination,
     Recombinations,
-    junctions,
+    build_junctions,
 )
 
 BATCH = 1 << 12  # references of a batch
@@ -107,7 +107,7 @@ def random_references(model: Recombination, wanted: Wanted) -> Iterator[RandomRe
 def _batch(model: Recombination, wanted: Wanted, number: int, made: int) -> RandomReferences:
     rng = np.random.default_rng([wanted.seed, number])
     events, ends = model.draw(rng, BATCH), model.ends
-    lines = junctions(ends, events)
+    lines = build_junctions(ends, events)
     in_frame = lines.lengths % 3 == 0
     amino_acids = _translated(lines, in_frame)
     stop = _matches(pc.match_substring(amino_acids, STOP))

@@ -52,12 +52,14 @@ class ValueCounts:
         if len(parts) == 1:
             self._merged = parts[0]
         elif parts:
-            self._merged = merged(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            self._merged = merge_counts(
+                *(np.concatenate(column) for column in zip(*parts, strict=True))
+            )
         self._waiting = []
         return self._merged or (np.zeros(0), np.zeros(0, np.int64))
 
 
-def merged(values: Values, counts: Ns) -> tuple[Values, Ns]:
+def merge_counts(values: Values, counts: Ns) -> tuple[Values, Ns]:
     """Return sorted distinct values, with the counts of equal ones summed."""
     order = np.argsort(values, kind="stable")  # linear time for a concatenation of sorted runs
     values, counts = values[order], counts[order]
@@ -65,7 +67,7 @@ def merged(values: Values, counts: Ns) -> tuple[Values, Ns]:
     return values[first], np.add.reduceat(counts, first)
 
 
-def count_values(column: Values) -> tuple[Values, Ns]:
+def count_distinct_values(column: Values) -> tuple[Values, Ns]:
     """Return the distinct values of a column and their counts."""
     values, counts = np.unique(column, return_counts=True)
     return values, counts.astype(np.int64)

@@ -16,10 +16,10 @@ from gangsaw.codecs.core.errors import CorruptChunk, NewerFormat
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index import base_index
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
-from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS, codes_for, split
+from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS, codes_for, split_at_breaks
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
 from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex, bound_index_bytes, open_index
-from gangsaw.tasks.search.fm_index.kinds import build_index as index_made
+from gangsaw.tasks.search.fm_index.kinds import build_text_index as index_made
 from gangsaw.tasks.search.fm_index.packed import CRC_AT, FIELDS, SUMMED, VERSION_AT
 from gangsaw.tasks.search.fm_index.repeat_index import RepeatIndex
 
@@ -47,7 +47,7 @@ def of_runs(text: bytes, borders: Sequence[int] | None = None) -> RepeatIndex:
     """An index by runs, of bases where there are borders, whatever is shorter."""
     if borders is None:
         return RepeatIndex.made(octets(text), suffix_array(octets(text)), None, len(text))
-    own, runs = split(octets(text), np.array(borders, np.int64))
+    own, runs = split_at_breaks(octets(text), np.array(borders, np.int64))
     return RepeatIndex.made(own, suffix_array(own), runs, len(text))
 
 

@@ -21,7 +21,7 @@ from gangsaw.tasks.genomics.align.search.extension.place import (
 from gangsaw.tasks.genomics.align.search.hits import UNSURE, HitRows, Hits
 from gangsaw.tasks.genomics.align.search.seeds.anchors import (
     STRAND_BIT,
-    find_anchors,
+    find_seed_anchors,
     sample_anchors,
 )
 from gangsaw.tasks.genomics.align.search.seeds.chain import Chains, Reach, chains_of
@@ -111,7 +111,7 @@ def search_queries(
         while at < n:
             chains, at = find_chains(codes, offsets, at, is_left, target, rules, is_sample)
             if chains.queries.size:
-                hits = follow_chains(codes, offsets, chains, target, rules, row, is_sample)
+                hits = align_chains(codes, offsets, chains, target, rules, row, is_sample)
                 is_hit[hits.rows["query"]] = True
                 found.append(hits)
     return _concatenated(found, row)
@@ -157,7 +157,7 @@ def find_chains(
             anchors = sample_anchors(target.table, found, query.size, k, rules.places)
         else:
             is_long = query.size > SHORT
-            anchors = find_anchors(target.table, found, query.size, k, rules.places, is_long)
+            anchors = find_seed_anchors(target.table, found, query.size, k, rules.places, is_long)
         if not anchors.size:
             continue
         length = query.size if query.size > SHORT else 0
@@ -188,7 +188,7 @@ def reserve_items(items: Int64s, n: int, more: int) -> Int64s:
 
 
 @jit
-def follow_chains(
+def align_chains(
     codes: Bytes,
     offsets: Int64s,
     chains: FoundChains,

@@ -118,7 +118,7 @@ def score_end(bases: Any, n: int, gene: Any, first: int, last: int, step: int, s
 
 
 @jit
-def choose(read: Any, genes: Any, which: Any, best: Any, diagonals: Any, ties: Any) -> Any:
+def choose_genes(read: Any, genes: Any, which: Any, best: Any, diagonals: Any, ties: Any) -> Any:
     """Select the genes of a region that fit a read best.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.tcr.annotation.kernels.genes import NOT_A_BASE, choose, count_known, vote
+from gangsaw.tasks.tcr.annotation.kernels.genes import NOT_A_BASE, choose_genes, count_known, vote
 from gangsaw.tasks.tcr.annotation.kernels.mates import NO_OVERLAP, consensus
 
 PHRED = 33
@@ -43,7 +43,9 @@ def turn(bases: Any, qualities: Any, n: int) -> None:
 
 
 @jit
-def take(text: Any, phred: Any, first: int, q_first: int, codes: Any, out: Any, of_out: Any) -> int:
+def copy_read(
+    text: Any, phred: Any, first: int, q_first: int, codes: Any, out: Any, of_out: Any
+) -> int:
     """Copy a read as codes and Phred values; return its length."""
     n = len(out)
     for at in range(n):
@@ -53,7 +55,7 @@ def take(text: Any, phred: Any, first: int, q_first: int, codes: Any, out: Any, 
 
 
 @jit
-def joined(mates: Any, i: int, codes: Any, buffers: Any) -> int:
+def join_mates(mates: Any, i: int, codes: Any, buffers: Any) -> int:
     """Write the consensus of two mates, or the only read, to `buffers`; return its length.
 
     Parameters
@@ -71,16 +73,16 @@ def joined(mates: Any, i: int, codes: Any, buffers: Any) -> int:
     if n + (0 if len(second[1]) == 0 else second[2][i] - second[1][i]) > len(out):
         return TOO_LONG
     if len(second[1]) == 0:
-        return take(first[0], first[3], first[1][i], first[4][i], codes, out[:n], of_out[:n])
+        return copy_read(first[0], first[3], first[1][i], first[4][i], codes, out[:n], of_out[:n])
     m = second[2][i] - second[1][i]
-    take(first[0], first[3], first[1][i], first[4][i], codes, a[:n], of_a[:n])
-    take(second[0], second[3], second[1][i], second[4][i], codes, b[:m], of_b[:m])
+    copy_read(first[0], first[3], first[1][i], first[4][i], codes, a[:n], of_a[:n])
+    copy_read(second[0], second[3], second[1][i], second[4][i], codes, b[:m], of_b[:m])
     turn(b, of_b, m)
     return consensus(a[:n], of_a[:n], b[:m], of_b[:m], out, of_out)
 
 
 @jit
-def annotate(
+def annotate_reads(
     mates: Any,
     codes: Any,
     index: Any,
@@ -95,10 +97,10 @@ def annotate(
 
     Parameters
     ----------
-    mates : see `joined`
+    mates : see `join_mates`
     codes : (256,) uint8
         Code of each byte.
-    index, genes : see `vote` and `choose`
+    index, genes : see `vote` and `choose_genes`
     regions : ends of the V genes and of the J genes, (n_v, n_v + n_j)
     longest : capacity for a consensus, in bases
     tolerated : share of frame bases that may differ
@@ -116,7 +118,7 @@ def annotate(
     touched = np.empty(1 << 17, np.int64)
     at = 0
     for i in range(len(status)):
-        n = joined(
+        n = join_mates(
             mates,
             i,
             codes,
@@ -133,8 +135,8 @@ def annotate(
             turn(own, of_own, n)
         vote(own, n, index, votes, touched, best, diagonals)
         read, of_j = (own, of_own, n), (regions[0], regions[1], False)
-        v = choose(read, genes, (0, regions[0], True), best, diagonals, v_ties[i])
-        j = choose(read, genes, of_j, best, diagonals, j_ties[i])
+        v = choose_genes(read, genes, (0, regions[0], True), best, diagonals, v_ties[i])
+        j = choose_genes(read, genes, of_j, best, diagonals, j_ties[i])
         shifts[i, 0], shifts[i, 1] = v[1], j[1]
         letters[at : at + n], qualities[at : at + n] = own[:n], of_own[:n]
         lengths[i] = n
@@ -173,11 +175,11 @@ def notice(
     ----------
     bases, qualities : codes and Phred values of the read
     n : bases of the read
-    genes : see `choose`
+    genes : see `choose_genes`
     span : number of the gene, first position that counts, and end of these positions
     shift : gene position minus read position
     bit : bit of the hashed junction
-    seen : see `annotate`
+    seen : see `annotate_reads`
     """
     gene, first, last = span
     begin, counts, bits = genes[1][gene], seen[0], seen[1]

@@ -16,7 +16,12 @@ from gangsaw.tasks.formats.python_objects.elementwise import (
     is_lazy,
     over_items,
 )
-from gangsaw.tasks.tcr.counting.paths.dataset import Variable, attributes, coordinates, variables
+from gangsaw.tasks.tcr.counting.paths.dataset import (
+    Variable,
+    coordinates,
+    describe_model,
+    variables,
+)
 from gangsaw.tasks.tcr.model import Model
 
 if TYPE_CHECKING:
@@ -61,7 +66,7 @@ def are_arrays(*values: object) -> bool:
     return any(is_lazy(one) or is_labelled(one) for one in values)
 
 
-def counts_of(
+def count_arrays(
     count: Counted, cdr3: object, v: object, j: object, d: Mapping[str, str], model: Model
 ) -> xarray.Dataset:
     """Return the counts of references in arrays, which are broadcast, as a Dataset.
@@ -72,12 +77,12 @@ def counts_of(
 
     own = [part for part in (v, j) if not isinstance(part, str)]
     table, labels = variables(model, len(d)), coordinates(model, list(d))
-    dtype = records_of(table, labels)
+    dtype = make_record_dtype(table, labels)
     texts = [part if isinstance(part, str) else None for part in (v, j)]
     labelled = [_labelled(one) for one in (cdr3, *own)]
     records = over_items(CountTexts(count, texts[0], texts[1], dtype), *labelled, dtype=dtype)
     fields = {v.name: field_of(records, v.name, v.dims[1:]) for v in table}
-    found = xarray.Dataset(fields, attrs=attributes(model)).assign_coords(labels)
+    found = xarray.Dataset(fields, attrs=describe_model(model)).assign_coords(labels)
     for variable in table:
         found[variable.name].attrs.update(variable.attrs)
     return found
@@ -93,7 +98,7 @@ def _labelled(texts: object) -> object:
     return xarray.DataArray(texts, dims=(REFERENCE,))
 
 
-def records_of(table: tuple[Variable, ...], labels: Mapping[str, NumpyArray]) -> Dtype:
+def make_record_dtype(table: tuple[Variable, ...], labels: Mapping[str, NumpyArray]) -> Dtype:
     """Return the dtype of a record with the counts of one reference."""
     fields = [(v.name, v.dtype, tuple(len(labels[dim]) for dim in v.dims[1:])) for v in table]
     return np.dtype(fields)

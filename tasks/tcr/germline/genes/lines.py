@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 Bases = NDArray[np.uint8]
 
 
-def joined(text: Bases, firsts: Ints, lengths: Ints) -> Ragged:
+def concatenate_slices(text: Bases, firsts: Ints, lengths: Ints) -> Ragged:
     """Return lines, each of which concatenates slices of a text.
 
     Parameters
@@ -56,4 +56,4 @@ def other_strands(lines: Ragged) -> Ragged:
 
 def some(lines: Ragged, which: Ints) -> Ragged:
     """Return the selected lines; numbers may repeat."""
-    return joined(lines.data, lines.offsets[which, None], lines.lengths[which, None])
+    return concatenate_slices(lines.data, lines.offsets[which, None], lines.lengths[which, None])

@@ -61,6 +61,6 @@ def row_counts(valid: pa.RecordBatch, dropped: pa.RecordBatch) -> RowCounts:
     return RowCounts({(row["sample"], row["reason"]): row["count_all"] for row in rows})
 
 
-def merged(tallies: Iterable[RowCounts]) -> RowCounts:
+def sum_row_counts(tallies: Iterable[RowCounts]) -> RowCounts:
     """Return the sum of several counts."""
     return sum(tallies, RowCounts())

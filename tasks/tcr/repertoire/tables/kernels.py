@@ -197,7 +197,7 @@ def _line_end(text: Bytes, at: int) -> int:
 
 
 @jit
-def gather(
+def gather_fields(
     text: Bytes, starts: Indices, ends: Indices, table: Bytes, quoted: bool
 ) -> tuple[NDArray[np.int32], Bytes, np.uint8]:
     """Concatenate fields of `text`, each byte mapped by `table`.

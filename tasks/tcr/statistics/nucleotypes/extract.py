@@ -142,7 +142,7 @@ def file_of(folder: Path, run: RowRun) -> Path:
     return folder / f"run-{run.place}"
 
 
-def read_file(path: Path, columns: Sequence[str]) -> pa.Table:
+def read_run_file(path: Path, columns: Sequence[str]) -> pa.Table:
     """Return columns of a run's file."""
     return read_partition([path], 0, columns)
 

@@ -27,7 +27,7 @@ BARE = 2000  # bases of a query without a seed before a repeat's minimizer is us
 
 
 @jit_part
-def find_anchors(
+def find_seed_anchors(
     index: PlaceIndex, found: Minimizers, length: int, k: int, most_positions: int, is_long: bool
 ) -> Int64s:
     """Return the sorted anchors (n,) int64 of the minimizers of a query with `length` bases.

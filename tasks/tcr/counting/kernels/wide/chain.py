@@ -15,7 +15,7 @@ from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 
 @jit_norefs_part
-def find_turns(symbols: Codes, length: int, max_p: int, turns: Numbers) -> None:
+def find_wide_palindromes(symbols: Codes, length: int, max_p: int, turns: Numbers) -> None:
     """Fill turns[q]: half length of the reverse-complement palindrome at boundary q."""
     for q in range(length + 1):
         most = min(q, length - q, max_p)
@@ -115,7 +115,7 @@ def pass_d(
 
 
 @jit_norefs_part
-def join(reference: Reference, source: NumpyArray, limits: WideLimits, work: WideWork) -> None:
+def join_to_j(reference: Reference, source: NumpyArray, limits: WideLimits, work: WideWork) -> None:
     """Fill total[nu]: sum over boundaries of the ways source[b, nu] to each, times those to J."""
     n_nus = len(limits.nus)
     work.total[:n_nus] = 0

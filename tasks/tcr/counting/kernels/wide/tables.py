@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Sequences
-from gangsaw.tasks.tcr.counting.kernels.tables import parts_of, with_left, with_right
+from gangsaw.tasks.tcr.counting.kernels.tables import split_sequences, with_left, with_right
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged
 
@@ -107,12 +107,12 @@ class WideWork(NamedTuple):
 def wide_tables(batch: Batch, model: Model, pis: Sequence[int], dtype: npt.DTypeLike) -> WideTables:
     """Return the kernel tables for these parts, for some of the pi of a model."""
     p = model.max_p
-    genes = parts_of(batch.d)
+    genes = split_sequences(batch.d)
     sizes = [len(gene) for gene in genes]
     right = [with_right(gene, p) for gene in genes]
     both = [with_left(extended, p, gene) for extended, gene in zip(right, genes, strict=True)]
-    v = [with_right(part, p) for part in parts_of(batch.v)]
-    j = [with_left(part, p)[::-1] for part in parts_of(batch.j)]
+    v = [with_right(part, p) for part in split_sequences(batch.v)]
+    j = [with_left(part, p)[::-1] for part in split_sequences(batch.j)]
 
     def ways(lengths: Sequence[int], changes: Callable[[int], range]) -> tuple[NumpyArray, Numbers]:
         found = [
