@@ -48,15 +48,15 @@ def judge_geotiff_fit(source: Source) -> Fit:
 def _describe_changes(header: TiffHeader) -> Iterator[str]:
     """Yield a description of each item that changes its form: bits per sample, palette size."""
     bits, n_colours = 8 * header.dtype.itemsize, len(header.palette)
-    if header.kept["n_bits"]:
-        yield f"samples of {header.kept['n_bits']} bits, which become {bits}"
+    if header.metadata["n_bits"]:
+        yield f"samples of {header.metadata['n_bits']} bits, which become {bits}"
     if 0 < n_colours < 1 << bits:
         yield f"the palette of {n_colours} colours, which gets {1 << bits}"
 
 
 def lost_of_cog(source: Source) -> tuple[str, ...]:
     """Return descriptions of the tags that GDAL does not copy into a cloud-optimised file."""
-    tags = header_of(select_geotiff_image(source)).kept["tags"]
+    tags = header_of(select_geotiff_image(source)).metadata["tags"]
     others = [d for d in tags if d not in COPIED and not d.startswith("xml:")]
     return tuple(f"tag {_full(domain, name)}" for domain in others for name in tags[domain])
 
@@ -144,14 +144,14 @@ def _lost_in_trial(header: TiffHeader) -> Iterator[str]:
 
 def _differences(header: TiffHeader, image: rasterio.DatasetReader) -> Iterator[str]:
     kept = read_metadata(image)
-    found, wanted = _comparable(kept), _comparable(header.kept)
+    found, wanted = _comparable(kept), _comparable(header.metadata)
     yield from (name for name in wanted if wanted[name] != found[name])
     tags = _tags(kept)
-    yield from (name for name, value in _tags(header.kept).items() if tags.get(name) != value)
+    yield from (name for name, value in _tags(header.metadata).items() if tags.get(name) != value)
     colours = _palette(image)  # 256 or 65536 entries; a source with fewer bits has fewer
     if any(colours.get(value) != colour for value, colour in header.palette.items()):
         yield "palette"
-    if header.kept["gcps"]:
+    if header.metadata["gcps"]:
         return
     if header.crs is not None and image.crs != header.crs:
         yield "CRS"

@@ -72,7 +72,7 @@ class BaseIndex(RowIndex):
         """Return the index of runs of bases in n letters, from their suffix array."""
         samples = made_samples(text, suffixes, rate, has_breaks=True)
         words = aligned_zeros(bases.count_row_words(text.size + 1), np.uint64)
-        odd = np.empty(max(1, runs.places.size), np.int64)
+        odd = np.empty(max(1, runs.positions.size), np.int64)
         used = bases.fill_rows(text, suffixes, words, odd)
         return cls(n, _rows(words, odd[:used], text.size + 1), samples, runs)
 
@@ -100,19 +100,19 @@ class BaseIndex(RowIndex):
         """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
         runs, odd = self.runs, self.of.odd.astype("<u4")
         n_text = int(self.of.firsts[N_BASES]) - 1
-        rate, n_samples = self.samples.rate, self.samples.places.size
-        fields = (self.n, rate, n_samples, n_text, odd.size, runs.places.size)
-        own = (odd, runs.begins.astype("<u4"), runs.places.astype("<u4"))
+        rate, n_samples = self.samples.rate, self.samples.positions.size
+        fields = (self.n, rate, n_samples, n_text, odd.size, runs.positions.size)
+        own = (odd, runs.begins.astype("<u4"), runs.positions.astype("<u4"))
         return pack_index(
-            KIND, fields, (self.of.words, self.samples.marks, self.samples.places, *own)
+            KIND, fields, (self.of.words, self.samples.marks, self.samples.positions, *own)
         )
 
     @property
     def nbytes(self) -> int:
         """Memory of the index, in bytes."""
         of, samples, runs = self.of, self.samples, self.runs
-        arrays = (of.words, of.has_odd, of.odd, samples.marks, samples.places, runs.begins)
-        return sum(int(array.nbytes) for array in (*arrays, runs.places))
+        arrays = (of.words, of.has_odd, of.odd, samples.marks, samples.positions, runs.begins)
+        return sum(int(array.nbytes) for array in (*arrays, runs.positions))
 
     def rows(self, patterns: Ragged) -> Positions:
         """Return the first row and the end of patterns of codes, (k, 2) int64.

@@ -89,14 +89,14 @@ class ByteIndex(RowIndex):
         """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
         counts = np.diff(self.of.firsts).astype("<u4")
         n_bits = int((counts.astype(np.int64) * self.of.lengths).sum())
-        fields = (self.n, self.samples.rate, self.samples.places.size, self.of.primary, n_bits)
+        fields = (self.n, self.samples.rate, self.samples.positions.size, self.of.primary, n_bits)
         arrays = (counts, self.of.lengths.astype(np.uint8), self.of.bits)
-        return pack_index(KIND, fields, (*arrays, self.samples.marks, self.samples.places))
+        return pack_index(KIND, fields, (*arrays, self.samples.marks, self.samples.positions))
 
     @property
     def nbytes(self) -> int:
         """Memory of the index, in bytes."""
-        return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.places.nbytes)
+        return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.positions.nbytes)
 
     def rows(self, patterns: Ragged) -> Positions:
         """Return the first row and the end of each pattern, (k, 2) int64."""

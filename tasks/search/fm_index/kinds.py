@@ -81,7 +81,7 @@ def bound_index_bytes(kind: Kind, n: int, rate: int) -> int:
 def _plain_bytes(text: Bytes, runs: BaseRuns | None, rate: int) -> int:
     """Return the bytes of an index of a text that is not by runs."""
     if runs is not None:
-        return _bound_bytes(text.size, rate, n_runs=runs.places.size)
+        return _bound_bytes(text.size, rate, n_runs=runs.positions.size)
     counts = byte_index.count_byte_values(text)
     return _bound_bytes(text.size, rate, n_bits=int((counts * lengths_for(counts)).sum()))
 

@@ -67,11 +67,11 @@ class RepeatIndex:
 
     def packed(self) -> Bytes:
         """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
-        n_bases = 0 if self.runs is None else self.runs.places.size
+        n_bases = 0 if self.runs is None else self.runs.positions.size
         fields = (self.n, int(self.runs is not None), n_bases, self.stored.lengths.size)
         arrays: list[NumpyArray] = list(self.stored.arrays)
         if self.runs is not None:
-            own = (self.runs.begins, self.runs.places)
+            own = (self.runs.begins, self.runs.positions)
             arrays += [array.astype(np.uint32) for array in own]
         return pack_index(KIND, (*fields, *self.stored.sizes), arrays)
 

@@ -27,9 +27,9 @@ def made_samples(
     """Return every `rate`-th position of a text, its end, and those after breaks."""
     marks = aligned_zeros(bits.count_bit_words(text.size + 1), np.uint64)
     walks.fill_marks(text, suffixes, rate, has_breaks, marks)
-    places = np.empty(bits.fill_counts(marks), np.uint32)
-    walks.fill_marked_positions(suffixes, marks, places)
-    return walks.Samples(marks, places, rate)
+    positions = np.empty(bits.fill_counts(marks), np.uint32)
+    walks.fill_marked_positions(suffixes, marks, positions)
+    return walks.Samples(marks, positions, rate)
 
 
 def opened_samples(

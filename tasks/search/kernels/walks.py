@@ -28,12 +28,12 @@ class Samples(NamedTuple):
     Attributes
     ----------
     marks : (8 l,) uint64, bits of the sampled rows
-    places : (k,) uint32, their positions in the text, in the order of the rows
+    positions : (k,) uint32, their positions in the text, in the order of the rows
     rate : exclusive upper bound of the steps of a walk
     """
 
     marks: npt.NDArray[np.uint64]
-    places: npt.NDArray[np.uint32]
+    positions: npt.NDArray[np.uint32]
     rate: int
 
 
@@ -181,4 +181,4 @@ def _fill_found(samples: Any, out: Any) -> None:
     for i in range(out.size):
         if out[i] != NOWHERE:
             row, steps = out[i] >> STEP_BITS, out[i] & ((1 << STEP_BITS) - 1)
-            out[i] = np.int64(samples.places[rank(samples.marks, row)]) + steps
+            out[i] = np.int64(samples.positions[rank(samples.marks, row)]) + steps

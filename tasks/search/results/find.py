@@ -55,7 +55,7 @@ class CountInChunk:
     def __call__(self, number: int) -> Positions:
         """Return the count of each pattern, (n,) int64."""
         with naming(f"{self.text.store}, chunk {number}"):
-            counts = self.text.index(number).counts(self.patterns.letters)
+            counts = self.text.index(number).counts(self.patterns.symbols)
             across = _across(self.text, self.patterns, number)
             counts += np.bincount(across.which, minlength=counts.size)
             out = np.zeros(self.patterns.n, np.int64)
@@ -90,7 +90,7 @@ class LocateInChunk:
             begin, _ = self.text.how.window(number)
             index = self.text.index(number)
             inside = self._inside(index, number)
-            check_inside(index, inside.place, self.patterns.letters.lengths[inside.which])
+            check_inside(index, inside.place, self.patterns.symbols.lengths[inside.which])
             across = _across(self.text, self.patterns, number)
             which = np.concatenate((inside.which, across.which))
             place = np.concatenate((inside.place + begin, across.place))
@@ -103,7 +103,7 @@ class LocateInChunk:
         Rows are not ordered by position. For a pattern with far more hits than requested, the first
         ones are therefore found by a search of the chunk's start, without its rows.
         """
-        letters = self.patterns.letters
+        letters = self.patterns.symbols
         if self.most is None:
             return self._all(index, number, letters)
         counts = index.counts(letters)
@@ -124,7 +124,7 @@ class LocateInChunk:
     def _first(self, index: TextIndex, number: int, one: int, count: int) -> Positions:
         """Return the first positions of one pattern, as many as requested or more."""
         assert self.most is not None
-        pattern = some_of(self.patterns.letters, np.arange(len(self.patterns.letters)) == one)
+        pattern = some_of(self.patterns.symbols, np.arange(len(self.patterns.symbols)) == one)
         begin, end = self.text.how.window(number)
         reach = begin + AS_FAR * self.most * (end - begin) // count
         _, places = build_border_index(self.text, begin, min(end, reach)).located(pattern)
@@ -145,10 +145,10 @@ def reach_of(text: IndexedText, number: int, length: int) -> tuple[int, int]:
 
 def build_border_index(text: IndexedText, begin: int, end: int) -> TextIndex:
     """Return a temporary index of letters around the end of a chunk."""
-    letters = text.letters.read(begin, end)
+    letters = text.stored.read(begin, end)
     if text.how.kind == "bytes":
         return ByteIndex.made(letters, WINDOW_RATE)
-    return BaseIndex.made(letters, text.letters.borders_in(begin, end), WINDOW_RATE)
+    return BaseIndex.made(letters, text.stored.borders_in(begin, end), WINDOW_RATE)
 
 
 def peak_bytes_of(text: IndexedText) -> int:
@@ -162,7 +162,7 @@ def _across(text: IndexedText, patterns: Patterns, number: int) -> Located:
     first, last = reach_of(text, number, patterns.longest)
     if not first < end < last:
         return Located(np.empty(0, np.int64), np.empty(0, np.int64))
-    found = Located(*build_border_index(text, first, last).located(patterns.letters))
+    found = Located(*build_border_index(text, first, last).located(patterns.symbols))
     place = found.place + first
-    crosses = (place < end) & (place + patterns.letters.lengths[found.which] > end)
+    crosses = (place < end) & (place + patterns.symbols.lengths[found.which] > end)
     return Located(found.which[crosses], place[crosses])

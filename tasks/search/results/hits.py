@@ -30,13 +30,13 @@ class Patterns:
 
     Attributes
     ----------
-    letters : letters of all of them, base codes for an index of bases
+    symbols : bytes of all of them, base codes for an index of bases
     pattern : (k,) int64, index of the user's pattern
     strand : (k,) int8, FORWARD or REVERSE
     n : number of the user's patterns
     """
 
-    letters: Ragged
+    symbols: Ragged
     pattern: Positions
     strand: npt.NDArray[np.int8]
     n: int
@@ -67,7 +67,7 @@ class Patterns:
         keep = wanted[self.pattern]
         return replace(
             self,
-            letters=some_of(self.letters, keep),
+            symbols=some_of(self.symbols, keep),
             pattern=self.pattern[keep],
             strand=self.strand[keep],
         )
@@ -75,7 +75,7 @@ class Patterns:
     @property
     def longest(self) -> int:
         """Letters of the longest pattern."""
-        return int(self.letters.lengths.max(initial=0))
+        return int(self.symbols.lengths.max(initial=0))
 
 
 def some_of(lines: Ragged, keep: npt.NDArray[np.bool_]) -> Ragged:

@@ -56,7 +56,7 @@ class LinesInChunk:
         if not places.size:
             has_end = bool(self.text.index(number).counts(ONE_NEWLINE)[0])
             return HitLines(0, in_first=False, in_last=False, has_end=has_end)
-        letters = self.text.letters.read(begin, end)
+        letters = self.text.stored.read(begin, end)
         return _in_lines(places, np.flatnonzero(letters == NEWLINE[0]))
 
 

@@ -109,7 +109,7 @@ class MatchInChunk:
         """Return the matches as rows of MATCH."""
         with naming(f"{self.text.store}, chunk {number}"):
             begin, end = self.text.how.window(number)
-            reader = _Comparer(self.text.letters)
+            reader = _Comparer(self.text.stored)
             found = self._matches(self.text.index(number), begin, reader)
             first, last = reach_of(self.text, number, self.queries.least)
             if first < end < last:

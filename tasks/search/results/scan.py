@@ -61,11 +61,11 @@ def located(
 def _finder(text: IndexedText, number: int) -> Callable[[Bytes], Positions]:
     """Return a function that finds all positions of a pattern in a chunk."""
     begin, end = text.how.window(number)
-    letters = text.letters.read(begin, end)
+    letters = text.stored.read(begin, end)
     if text.how.kind == "bytes":
         counts = count_byte_values(letters)
         return lambda pattern: find_pattern(letters, pattern, counts)
-    codes, borders = CODES[letters], text.letters.borders_in(begin, end)
+    codes, borders = CODES[letters], text.stored.borders_in(begin, end)
     totals = count_byte_values(codes)
 
     def find(pattern: Bytes) -> Positions:

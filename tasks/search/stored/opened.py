@@ -27,14 +27,14 @@ class IndexedText:
     ----------
     store : path or address
     name : name of the array
-    letters : the array
+    stored : the array
     how : its index parameters
     rows : array of the packed indexes
     """
 
     store: str
     name: str
-    letters: StoredText
+    stored: StoredText
     how: IndexedArray
     rows: SourceArray
 

@@ -322,13 +322,13 @@ class _SharingSummary:
     stores: Sequence[CountsStore]
     people: Individuals
     kind: Receptor
-    tally: SharingTally
+    counters: SharingTally
     depth: int | None
 
     def summarize(self, target: Path, n_rows: int, out_of_frame: int, started: float) -> Shared:
         """Return the summary."""
-        counts, names = self.tally.counts, self.people.names
-        pairs = list_overlaps(self.tally.pairs, names)
+        counts, names = self.counters.counts, self.people.names
+        pairs = list_overlaps(self.counters.pairs, names)
         return Shared(
             target=str(target),
             by=self.kind.name,
@@ -340,7 +340,7 @@ class _SharingSummary:
             individuals=len(names),
             depth=self.depth,
             sharing={k: int(n) for k, n in enumerate(counts) if n},
-            variants=self.tally.mean_variants(),
+            variants=self.counters.mean_variants(),
             overlaps=pairs[:PAIRS],
             notes=(*self._notes(out_of_frame), *warnings(pairs)),
             seconds=time.monotonic() - started,
@@ -350,7 +350,7 @@ class _SharingSummary:
         notes = []
         if len(self.people.names) == 1:
             notes.append("only one individual: nothing can be shared")
-        elif not self.tally.counts[SHARED:].sum():
+        elif not self.counters.counts[SHARED:].sum():
             notes.append("no nucleotype is shared" if self.kind is NUCLEOTYPE else "none is shared")
         if out_of_frame:
             notes.append(f"{out_of_frame:,} rows out of frame have no amino acids: left out")

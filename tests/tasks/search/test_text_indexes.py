@@ -88,7 +88,7 @@ def test_bases_are_found(text: str, rate: int, words: list[str], cuts: set[int])
     borders = sorted(cut for cut in cuts if cut <= len(text))
     made = BaseIndex.made(octets(letters), np.array(borders, np.int64), rate)
     indexes = [open_index(made.packed())]
-    indexes += [open_index(of_runs(letters, borders).packed())] if made.runs.places.size else []
+    indexes += [open_index(of_runs(letters, borders).packed())] if made.runs.positions.size else []
     codes = [codes_for(pattern).tobytes() for pattern in patterns]
     for index in indexes:
         assert found(index, codes) == [without(letters, pattern, borders) for pattern in patterns]

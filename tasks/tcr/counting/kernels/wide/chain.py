@@ -133,8 +133,8 @@ def weigh_d(gene: int, p: int, reference: Reference, tables: WideTables, work: W
     """
     size = tables.d_germline[gene]
     left_width = tables.d_starts[gene + 1] - tables.d_starts[gene] - size + 1
-    right = tables.right_places[gene] + p * (size + left_width)
-    left = tables.left_places[gene] + p * left_width
+    right = tables.right_offsets[gene] + p * (size + left_width)
+    left = tables.left_offsets[gene] + p * left_width
     positions = (tables.d_starts[gene], tables.d_starts[gene + 1], right, left, left_width - 1)
     arrays = (tables.d, tables.right_ways, tables.left_ways)
     weigh_pieces(reference, arrays, positions, work)
@@ -199,8 +199,8 @@ def add_emptied(
     """Add palindromes of the symbols after a D that its J-side cut has deleted completely."""
     size = tables.d_germline[gene]
     left_width = tables.d_starts[gene + 1] - tables.d_starts[gene] - size + 1
-    cut = tables.right_ways[tables.right_places[gene] + p * (size + left_width)]
-    left = tables.left_places[gene] + p * left_width
+    cut = tables.right_ways[tables.right_offsets[gene] + p * (size + left_width)]
+    left = tables.left_offsets[gene] + p * left_width
     side = reference.length + 1
     for q in range(side):
         add_palindromic_d(q, 0, cut, tables.left_ways, left, left_width - 1, work, side)

@@ -76,8 +76,8 @@ def _leave_and_reach(
     """Fill from_v and to_j for the pi with index p."""
     v_width = tables.v_starts[v + 1] - tables.v_starts[v] + 1
     j_width = tables.j_starts[j + 1] - tables.j_starts[j] + 1
-    leave_v(reference, tables.v_ways, tables.v_places[v] + p * v_width, limits, work)
-    reach_j(reference, tables.j_ways, tables.j_places[j] + p * j_width, limits, work)
+    leave_v(reference, tables.v_ways, tables.v_offsets[v] + p * v_width, limits, work)
+    reach_j(reference, tables.j_ways, tables.j_offsets[j] + p * j_width, limits, work)
 
 
 @jit_norefs_part
