@@ -17,7 +17,7 @@ from helpers.imports import package
 
 LONG = {"argsort", "median", "percentile", "searchsorted", "sort", "take", "unique"}
 SHORT = {  # where what would stand there instead is no faster to compile, or slower to run
-    "tasks/genomics/align/search/search.py": {"follow: searchsorted"},
+    "tasks/genomics/align/search/search.py": {"append_hits: searchsorted"},
     "tasks/genomics/align/search/seeds/anchors.py": {"sort_words: sort"},
 }
 AT_BORDER = {  # of arrays that callers gave, as they are

@@ -22,7 +22,11 @@ from gangsaw.tasks.formats.contract.opening import (
     without_pipes,
 )
 from gangsaw.tasks.formats.contract.table import readable
-from gangsaw.tasks.formats.python_objects.conversion import build_source_error, kind_of, source_of
+from gangsaw.tasks.formats.python_objects.conversion import (
+    build_source_error,
+    get_type_name,
+    source_of,
+)
 from gangsaw.tasks.jobs.verification.attributes import stored_attributes
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.objects.change_stamps import Watch
@@ -110,7 +114,8 @@ def check_client(client: object) -> None:
     """Raise TypeError unless the argument is None or a Dask client."""
     if client is not None and not hasattr(client, "scheduler_info"):
         raise TypeError(
-            f"client must be a client of Dask, as gangsaw.workers() gives, got {kind_of(client)}"
+            "client must be a client of Dask, as gangsaw.workers() gives, "
+            f"got {get_type_name(client)}"
         )
 
 

@@ -15,7 +15,7 @@ from gangsaw.tasks.engine.report.progress import Amounts
 from gangsaw.tasks.formats.contract.format import ExportOptions, Format, SourceOptions, Work
 from gangsaw.tasks.formats.contract.opening import open_source, open_store
 from gangsaw.tasks.formats.exporting.atomic import published_if
-from gangsaw.tasks.formats.exporting.export import choose_format, export
+from gangsaw.tasks.formats.exporting.export import choose_format, export_source
 from gangsaw.tasks.formats.exporting.flat_export import export_grid
 from gangsaw.tasks.jobs.chunks.device_source import on_device
 from gangsaw.tasks.jobs.sizes import sizes_of
@@ -113,7 +113,9 @@ class ExportJob:
         watch = Watch.of(source)
         with watch.held(), published_if(watch.check) as written:
             taken = on_device(source) if self.is_on_gpu else source
-            left_out = export(taken, self.targets, self.wanted, replace(self.work, damage=damage))
+            left_out = export_source(
+                taken, self.targets, self.wanted, replace(self.work, damage=damage)
+            )
         done = ExportResult(left_out)
         done.targets = self.targets
         done.target_bytes = sum(map(bytes_below, self._written(written)))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.api.arguments import split_options
-from gangsaw.tasks.formats.python_objects.conversion import kind_of
+from gangsaw.tasks.formats.python_objects.conversion import get_type_name
 from gangsaw.tasks.formats.python_objects.encodings import (
-    encoding_of,
     fitting,
     has_same_form,
+    make_encoding,
     of_samples,
     variables_by_path,
 )
@@ -69,7 +69,9 @@ def encoding(
     import xarray as xr
 
     if not isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
-        raise TypeError(f"got {kind_of(data)}: encoding takes a DataArray, Dataset or DataTree")
+        raise TypeError(
+            f"got {get_type_name(data)}: encoding takes a DataArray, Dataset or DataTree"
+        )
     register()
     exact, lossy = with_exact_packing(
         dataset_of(data, UNNAMED) if isinstance(data, xr.DataArray) else data
@@ -108,7 +110,9 @@ def _of_group(
     found: Encoding = {}
     for key, variable in variables.items():
         layout = layouts.get(f"{path}/{key}".lstrip("/"))
-        found[str(key)] = of_samples(variable) if layout is None else encoding_of(layout, variable)
+        found[str(key)] = (
+            of_samples(variable) if layout is None else make_encoding(layout, variable)
+        )
     return found
 
 

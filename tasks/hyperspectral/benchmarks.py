@@ -15,7 +15,7 @@ BIT_DEPTH = 14
 DIMS = ("band", "y", "x")
 
 
-def make(extents: tuple[int, ...]) -> MemoryArray:
+def make_benchmark_scene(extents: tuple[int, ...]) -> MemoryArray:
     """Return a seeded scene: (bands, rows, columns) uint16."""
     if len(extents) != 3:
         raise BadParams(f"a scene is bands,rows,columns, got {extents}")
@@ -33,4 +33,4 @@ def part(array: SourceArray) -> MemoryArray | None:
 
 
 # on a GPU with the extents of an AVIRIS scene
-SCENE = Synthetic({"cpu": (64, 256, 256), "gpu": (224, 512, 614)}, make, part)
+SCENE = Synthetic({"cpu": (64, 256, 256), "gpu": (224, 512, 614)}, make_benchmark_scene, part)

@@ -59,7 +59,7 @@ def _file(
     )
 
 
-def scene(dtype: str) -> NumpyArray:
+def make_smooth_scene(dtype: str) -> NumpyArray:
     """Return a smooth scene with noise: (bands, lines, columns)."""
     rng = np.random.default_rng(8)
     steps = rng.normal(0, 3, SHAPE)
@@ -69,7 +69,7 @@ def scene(dtype: str) -> NumpyArray:
 
 def _write_raw(folder: Path) -> None:
     """Write the samples of a scene without a header."""
-    scene("<u2").tofile(folder / "scene.raw")
+    make_smooth_scene("<u2").tofile(folder / "scene.raw")
 
 
 def _write_envi(folder: Path) -> None:
@@ -79,7 +79,7 @@ def _write_envi(folder: Path) -> None:
         f"ENVI\nsamples = {columns}\nlines = {lines}\nbands = {bands}\nheader offset = 0\n"
         "file type = ENVI Standard\ndata type = 2\ninterleave = bil\nbyte order = 0\n"
     )
-    scene("<i2").transpose(1, 0, 2).tofile(folder / "scene.img")
+    make_smooth_scene("<i2").transpose(1, 0, 2).tofile(folder / "scene.img")
 
 
 def _write_netcdf(folder: Path) -> None:
@@ -88,7 +88,10 @@ def _write_netcdf(folder: Path) -> None:
 
     axes = ("time", "lat", "lon")
     data = xr.Dataset(
-        {"t": (axes, np.divide(scene("f4"), 7)), "q": (axes, scene("f4").round())},
+        {
+            "t": (axes, np.divide(make_smooth_scene("f4"), 7)),
+            "q": (axes, make_smooth_scene("f4").round()),
+        },
         coords={
             "time": np.arange(SHAPE[0]),
             "lat": np.linspace(-9, 9, SHAPE[1]),

@@ -26,9 +26,9 @@ def _delegate_to(general: str) -> Callable[[Paths, SourceOptions], IndependentRe
     """Return a function that reads a product's files with the general format's reader."""
 
     def open_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
-        from gangsaw.tasks.formats.contract.table import named, readable
+        from gangsaw.tasks.formats.contract.table import get_format, readable
 
-        asked = named(general, readable()).witness
+        asked = get_format(general, readable()).witness
         return None if asked is None else asked(paths, options)
 
     return open_reader
@@ -77,13 +77,13 @@ def _sure_enmap(look: Look) -> Sure:
 
 
 def _open_enmap(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.formats.contract.table import named, readable
-    from gangsaw.tasks.hyperspectral.products.enmap import described
+    from gangsaw.tasks.formats.contract.table import get_format, readable
+    from gangsaw.tasks.hyperspectral.products.enmap import add_band_coordinates
 
-    general = named("geotiff", readable())
+    general = get_format("geotiff", readable())
     assert general.open is not None
     image = cast("Source", general.open(paths, options))  # a GeoTIFF is never a stream
-    return described(image, Path(paths[0]))
+    return add_band_coordinates(image, Path(paths[0]))
 
 
 ENMAP = Format(

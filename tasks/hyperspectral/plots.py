@@ -24,7 +24,7 @@ COLOURS_NM = (860.0, 650.0, 550.0)  # near infrared, red, green: vegetation is r
 STRETCH = (2.0, 98.0)  # percentiles shown as black and white
 
 
-def draw(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure:
+def draw_scene(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure:
     """Return the figure: quicklook and map of the blocks at the top, bits of the bands below."""
     from matplotlib.figure import Figure
 

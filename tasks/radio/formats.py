@@ -20,7 +20,7 @@ from gangsaw.tasks.formats.contract.format import (
     SourceOptions,
     Sure,
     Work,
-    refused,
+    catch_refusal,
 )
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def _sure_hdf5(kind: str) -> Callable[[Look], Sure]:
     def sure(look: Look) -> Sure:
         if not look.is_hdf5:
             return Sure.NO
-        from gangsaw.tasks.radio.hdf5.hdf5 import kind_of
+        from gangsaw.tasks.radio.hdf5.hdf5 import detect_layout
 
-        return Sure.EXACTLY if kind_of(look.path) == kind else Sure.NO
+        return Sure.EXACTLY if detect_layout(look.path) == kind else Sure.NO
 
     return sure
 
@@ -124,17 +124,17 @@ def _open_miriad_reader(paths: Paths, options: SourceOptions) -> IndependentRead
 
 def _fit(kind: str) -> Callable[[Source], Fit]:
     def fit(source: Source) -> Fit:
-        from gangsaw.tasks.radio.export.export import check_fits
+        from gangsaw.tasks.radio.export.export import check_template_kind
         from gangsaw.tasks.radio.radio import find_template
 
         template = find_template(source)
         is_own = template is not None and kind in (template.format, "hdf5")
-        refusal = refused(lambda: check_fits(source, kind))
+        refusal = catch_refusal(lambda: check_template_kind(source, kind))
         if refusal or is_own or template is None:
             return Fit(refusal, is_own=is_own)
-        from gangsaw.tasks.radio.export.losses import lost
+        from gangsaw.tasks.radio.export.losses import list_losses
 
-        return Fit(lost=tuple(lost(source, template, kind)))
+        return Fit(lost=tuple(list_losses(source, template, kind)))
 
     return fit
 

@@ -79,7 +79,7 @@ class RadioSource:
 
     def identity(self) -> str:
         """Return a text of path, size and modification time."""
-        return identity_of(self.path)
+        return identify_files(self.path)
 
     def stamps(self) -> Mapping[str, str]:
         """Return the change stamps of the file, or of each file in the folder."""
@@ -217,7 +217,7 @@ def make_source(
     path: str,
     parts: Sequence[RowsPart],
     template: tuple[str, NDArray[np.uint8]],
-    unlike: Unlike,
+    list_differences: Unlike,
     files: tuple[str, ...] = (),
 ) -> RadioSource:
     """Return the source of a file; small columns are added to the given coordinates.
@@ -226,12 +226,12 @@ def make_source(
     ----------
     parts : groups of rows; the first one is the root
     template : format of the template, and its bytes
-    unlike : function that lists the differences between two templates
+    list_differences : function that lists the differences between two templates
     files : paths of the files that the template excludes because they are arrays
     """
     form, data = template
     described = Template(form, tuple(part.template() for part in parts), data, files).coordinate()
-    filled = replace(described, unlike=unlike)
+    filled = replace(described, unlike=list_differences)
     found = [part.contents() for part in parts]
     arrays = tuple(array for some, _ in found for array in some)
     return RadioSource(name, path, arrays, (*(c for _, near in found for c in near), filled))
@@ -258,7 +258,7 @@ def key_coordinates(
         yield Coordinate(name, own, rows.along(column, dim), attrs)
 
 
-def first_line(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """Return the first line of an error's message, or its type if the message is empty."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
@@ -302,7 +302,7 @@ def without(source: RadioSource, lost: tuple[Refused, ...]) -> RadioSource:
     return replace(source, attrs={**source.attrs, **left_out_attrs(lost)}, left_out=lost)
 
 
-def pick(source: RadioSource, variables: Sequence[str]) -> RadioSource:
+def select_variables(source: RadioSource, variables: Sequence[str]) -> RadioSource:
     """Return the source with only the named arrays, all if none is named.
 
     Raises BadParams for unknown names.
@@ -332,7 +332,7 @@ def _read(column: ColumnArray) -> Coordinate:
     return Coordinate(column.name, column.dims, values, column.attrs)
 
 
-def identity_of(path: str) -> str:
+def identify_files(path: str) -> str:
     """Return a text of path, size and modification time of a file, or of all files in a folder."""
     folder = Path(path)
     if not folder.is_dir():

@@ -108,7 +108,7 @@ class Rows:
         return cls(tuple(data["dims"]), tuple(data["shape"]), tuple(data["order"]))
 
 
-def find_rows(time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray) -> Rows:
+def map_rows_to_axes(time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray) -> Rows:
     """Return the mapping of rows to axes, given time and antennas of each row: (rows,) arrays."""
     baseline = np.stack([antenna1, antenna2], axis=1)
     n = len(time)

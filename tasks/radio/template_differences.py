@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 
-def plain(value: object) -> object:
+def make_comparable(value: object) -> object:
     """Return a form of a value that can be compared bit for bit."""
     if isinstance(value, np.ndarray) and value.dtype.kind != "O":
         return (value.shape, value.dtype.str, value.tobytes())
     return repr(value)
 
 
-def differences(stored: dict[str, object], wanted: dict[str, object]) -> Iterator[str]:
+def list_item_differences(stored: dict[str, object], wanted: dict[str, object]) -> Iterator[str]:
     """Yield a line for each item that differs, in order of names."""
     for name in sorted(stored.keys() | wanted.keys()):
         if name not in stored:

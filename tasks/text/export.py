@@ -7,7 +7,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.contents import CONTENT
 from gangsaw.tasks.compressed_text.targets import check_targets, open_targets
-from gangsaw.tasks.formats.contract.format import Fit, Paths, Work, refused
+from gangsaw.tasks.formats.contract.format import Fit, Paths, Work, catch_refusal
 from gangsaw.tasks.formats.contract.losses import lost_attributes, lost_groups
 from gangsaw.tasks.sources.source import Source, SourceArray
 from gangsaw.tasks.store.damage import Damage
@@ -20,7 +20,7 @@ NEWLINE = 10
 
 def fit_text(source: Source) -> Fit:
     """Return the fit of a store: it must hold only bytes on one axis."""
-    if refusal := refused(lambda: only_bytes(source)):
+    if refusal := catch_refusal(lambda: only_bytes(source)):
         return Fit(refusal)
     coords = [f"coordinate {coord.name}" for coord in source.coords]
     attrs = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.text.signs import encoding_of, line_ends_of
+from gangsaw.tasks.text.signs import detect_encoding, line_ends_of
 
 ATTRIBUTE = "gangsaw_text"
 VERSION = 1
@@ -29,7 +29,7 @@ class TextInfo:
     @classmethod
     def of(cls, start: bytes) -> Self:
         """Return the properties of a file from its first bytes."""
-        return cls(encoding_of(start), line_ends_of(start))
+        return cls(detect_encoding(start), line_ends_of(start))
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON attribute."""

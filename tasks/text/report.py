@@ -8,7 +8,7 @@ from gangsaw.tasks.jobs.figures.report import StoreInfo
 from gangsaw.tasks.text.info import TextInfo
 
 
-def content(info: StoreInfo) -> Content:
+def read_text_content(info: StoreInfo) -> Content:
     """Return the content of a store of text; raise BadParams if its attribute is invalid."""
     text = TextInfo.from_attrs(info.source.attrs)
     if text is None:

@@ -39,7 +39,7 @@ def start_of(path: str) -> bytes:
 
 def packed_by(start: bytes) -> str:
     """Return the unsupported compressor of a file with these first bytes, else ""."""
-    if encoding_of(start) != OTHER:
+    if detect_encoding(start) != OTHER:
         return ""
     return next((name for sign, name in PACKED_BY.items() if start.startswith(sign)), "")
 
@@ -47,10 +47,10 @@ def packed_by(start: bytes) -> str:
 def is_text(start: bytes) -> bool:
     """Return True if a file with these first bytes is certainly uncompressed lines of text."""
     has_ends = b"\n" in start and packed_sign(start) is None
-    return has_ends and encoding_of(start) != OTHER
+    return has_ends and detect_encoding(start) != OTHER
 
 
-def encoding_of(start: bytes) -> str:
+def detect_encoding(start: bytes) -> str:
     """Return the encoding of text with these first bytes, in words; OTHER if it is not text."""
     mark = next((mark for mark in MARKS if start.startswith(mark)), b"")
     if mark and MARKS[mark] == "UTF-16":

@@ -20,7 +20,7 @@ from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
 from gangsaw.tasks.search.fm_index.base_runs import codes_for
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
-from gangsaw.tasks.search.fm_index.kinds import TextIndex, made, opened
+from gangsaw.tasks.search.fm_index.kinds import TextIndex, build_text_index, open_index
 from gangsaw.tasks.search.results import scan
 from gangsaw.tasks.search.results.lines import TextLines
 
@@ -72,8 +72,8 @@ def _of_strains(n: int) -> Iterator[Row]:
     changed = rng.integers(0, letters.size, letters.size // 1000)
     letters[changed] = rng.choice(np.frombuffer(b"ACGT", np.uint8), changed.size)
     borders = np.arange(0, letters.size, STRAIN)
-    index = made("bases", letters, borders, 32)
-    make = partial(made, "bases", letters, borders, 32)
+    index = build_text_index("bases", letters, borders, 32)
+    make = partial(build_text_index, "bases", letters, borders, 32)
     yield from _made(f"{n} strains", index, make, letters.size, 0.65)
     patterns = _windows(codes_for(letters.tobytes()), MERS, STRAIN_PATTERNS, rng)
     seconds = cpu_seconds(partial(index.counts, patterns), ROUNDS)
@@ -130,7 +130,7 @@ def _made(
     packed = index.packed()
     yield Row(f"{name}: index", packed.size / n, "bytes a letter", f"<= {most}")
     yield Row(f"{name}: made", n / cpu_seconds(make, ROUNDS) / 1e6, "MB/s", ">= 10")
-    seconds = cpu_seconds(partial(opened, packed), ROUNDS)
+    seconds = cpu_seconds(partial(open_index, packed), ROUNDS)
     yield Row(f"{name}: opened and checked", n / seconds / 1e6, "MB/s")
 
 

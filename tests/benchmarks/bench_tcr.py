@@ -22,7 +22,7 @@ from gangsaw.tasks.bench.table import Row, cpu_seconds, say, seconds_in_turn
 from gangsaw.tasks.tcr import Model, count_paths
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Sequences
 from gangsaw.tasks.tcr.counting.kernels.cpu import count
-from gangsaw.tasks.tcr.counting.kernels.tables import parts_of
+from gangsaw.tasks.tcr.counting.kernels.tables import split_sequences
 from gangsaw.tasks.tcr.counting.paths.count import make_batch
 from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.germline import Germline, open_germline
@@ -144,7 +144,7 @@ def _measured(case: Case) -> Row:
 
 
 def _strings(sequences: Sequences) -> list[str]:
-    return [decoded(part) for part in parts_of(sequences)]
+    return [decoded(part) for part in split_sequences(sequences)]
 
 
 def _of_strings(batch: Batch) -> Row:

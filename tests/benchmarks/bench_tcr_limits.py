@@ -9,7 +9,7 @@ from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say
 from gangsaw.tasks.tcr import Model
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch
-from gangsaw.tasks.tcr.counting.paths.count import count
+from gangsaw.tasks.tcr.counting.paths.count import count_batch
 from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.germline import open_germline
 
@@ -31,7 +31,7 @@ def rows() -> Iterator[Row]:
     set_thread_limit(1)
     for what, model in CASES.items():
         say(what)
-        seconds = cpu_seconds(partial(count, batch, model), rounds=3)
+        seconds = cpu_seconds(partial(count_batch, batch, model), rounds=3)
         cells = len(model.nus) * len(model.pis) if model.dp2 else model.max_n + 1
         note = f"{cells} counts of each kind; mouse-like, 2 D genes, one thread"
         yield Row(what, REFERENCES / seconds, "references/s", "", note)
@@ -42,7 +42,7 @@ def rows() -> Iterator[Row]:
     ):
         what = f"{OF_THESIS:,} references, DP-2, one strand, {name}"
         say(what)
-        seconds = cpu_seconds(partial(count, many, model), rounds=1)
+        seconds = cpu_seconds(partial(count_batch, many, model), rounds=1)
         note = "of a core; the thesis, on its GPU: 988 ms against 728 ms"
         yield Row(what, seconds, "s", "", note)
     set_thread_limit(None)

@@ -18,7 +18,7 @@ from helpers.envi_files import METADATA, ORDERS, cube, write_envi
 from helpers.hang import HANG, wait_until
 
 from gangsaw.codecs.ccsds123 import Params, encode_stream
-from gangsaw.tasks.formats.envi.header import read_header
+from gangsaw.tasks.formats.envi.header import read_header_file
 
 HERE = ("--workers", 0)  # no cluster: these are about the commands
 COMMANDS = (
@@ -64,7 +64,7 @@ def test_envi_to_store_and_back(
     gangsaw.ok("verify", store, "--against", scene)
     gangsaw.ok("decompress", store, copy)
     assert (tmp_path / "copy.img").read_bytes() == (tmp_path / "scene.img").read_bytes()
-    assert read_header(copy) == read_header(scene)
+    assert read_header_file(copy) == read_header_file(scene)
     gangsaw.ok("verify", store, "--against", copy)
 
 
@@ -77,7 +77,7 @@ def test_all_formats_hold_the_same(gangsaw: CommandLine, tmp_path: Path) -> None
     gangsaw.ok("decompress", tmp_path / "a.nc", tmp_path / "b.zarr")
     gangsaw.ok("decompress", tmp_path / "b.zarr", tmp_path / "c.hdr")
     assert (tmp_path / "c.img").read_bytes() == (tmp_path / "scene.img").read_bytes()
-    assert read_header(tmp_path / "c.hdr") == read_header(scene)
+    assert read_header_file(tmp_path / "c.hdr") == read_header_file(scene)
     gangsaw.ok(
         "decompress",
         store,
@@ -212,7 +212,7 @@ def test_real_scenes(gangsaw: CommandLine, shared: Path, tmp_path: Path, name: s
     gangsaw.ok("verify", store, "--against", scene)
     gangsaw.ok("decompress", store, tmp_path / "copy.hdr")
     assert (tmp_path / "copy.img").read_bytes() == scene.with_suffix(".raw").read_bytes()
-    assert read_header(tmp_path / "copy.hdr") == read_header(scene)
+    assert read_header_file(tmp_path / "copy.hdr") == read_header_file(scene)
 
 
 @pytest.mark.full

@@ -13,9 +13,9 @@ from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
-from gangsaw.tasks.search.fm_index.base_runs import split
+from gangsaw.tasks.search.fm_index.base_runs import split_at_breaks
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
-from gangsaw.tasks.search.fm_index.kinds import TextIndex, opened
+from gangsaw.tasks.search.fm_index.kinds import TextIndex, open_index
 from gangsaw.tasks.search.fm_index.packed import CRC_AT, FIELDS, SUMMED, Bytes
 from gangsaw.tasks.search.fm_index.repeat_index import RepeatIndex
 
@@ -37,7 +37,7 @@ def targets() -> dict[str, Callable[[], Attempt]]:
 
 def _by_runs(text: Bytes, *, of_bases: bool = False) -> RepeatIndex:
     letters = np.tile(text[:90], 10)
-    own, runs = split(letters, np.arange(90, 900, 90)) if of_bases else (letters, None)
+    own, runs = split_at_breaks(letters, np.arange(90, 900, 90)) if of_bases else (letters, None)
     return RepeatIndex.made(own, suffix_array(own), runs, letters.size)
 
 
@@ -50,7 +50,7 @@ def _of(index: TextIndex, text: Bytes) -> Attempt:
         if wrong.size >= 8 * FIELDS and rng.random() < 0.95:
             wrong = wrong.copy()
             wrong[: 8 * FIELDS].view("<u8")[CRC_AT] = crc32c(wrong[SUMMED:])
-        found = opened(fence.hold(wrong, at_end=bool(rng.integers(2))))
+        found = open_index(fence.hold(wrong, at_end=bool(rng.integers(2))))
         _search(found, text, rng)
         return None
 

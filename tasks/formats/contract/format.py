@@ -51,7 +51,7 @@ class Look:
     path : as the user gave it
     start : first 8 bytes of a file, b"" for anything else
     is_folder, is_address, is_stream : a folder; a URL; a pipe, or "-" for standard input
-    asked : names of the options that the user gave, and of the source format of a store
+    requested : names of the options that the user gave, and of the source format of a store
     paths : number of paths that were given together, this one included
     """
 
@@ -60,7 +60,7 @@ class Look:
     is_folder: bool = False
     is_address: bool = False
     is_stream: bool = False
-    asked: frozenset[str] = frozenset()
+    requested: frozenset[str] = frozenset()
     paths: int = 1
 
     @property
@@ -169,7 +169,7 @@ class Fit:
     told: tuple[str, ...] = ()
 
 
-def fits(_: Source) -> Fit:
+def fit_without_loss(_: Source) -> Fit:
     """Return the verdict of a format that holds any data set without loss."""
     return Fit()
 
@@ -183,7 +183,7 @@ def nothing_lost(_: Source, __: ExportOptions) -> tuple[str, ...]:
     return ()
 
 
-def refused(check: Callable[[], object]) -> str:
+def catch_refusal(check: Callable[[], object]) -> str:
     """Return the message of the BadParams that a check raises, "" if it raises none."""
     try:
         check()
@@ -236,7 +236,7 @@ class Format:
     export: Callable[[Source, Paths, ExportOptions, Work], None] | None = None
     export_options: tuple[Option, ...] = ()
     suffixes: tuple[str, ...] = ()
-    fit: Callable[[Source], Fit] = fits
+    fit: Callable[[Source], Fit] = fit_without_loss
     check: Callable[[Source, Paths, ExportOptions], None] = suitable
     lost_with: Callable[[Source, ExportOptions], tuple[str, ...]] = nothing_lost
     needs: tuple[str, ...] = ()
@@ -275,12 +275,14 @@ class Format:
         self._refuse_others(what, list_changed_options(options), self.exports_with)
         return replace(options, own=_values(self.export_options, options.own))
 
-    def _refuse_others(self, what: str, asked: frozenset[str], taken: frozenset[str]) -> None:
-        """Raise BadParams if an option in `asked` is not in `taken`; the message lists `taken`."""
-        if asked <= taken:
+    def _refuse_others(
+        self, what: str, requested: frozenset[str], accepted: frozenset[str]
+    ) -> None:
+        """Raise BadParams, with the accepted options, if a requested one is not among them."""
+        if requested <= accepted:
             return
-        wrong = listed(flags(asked - taken))
-        there = f"it takes {listed(flags(taken))}" if taken else f"leave {wrong} out"
+        wrong = listed(flags(requested - accepted))
+        there = f"it takes {listed(flags(accepted))}" if accepted else f"leave {wrong} out"
         raise BadParams(f"{what} is {self.title}, which takes no {wrong}; {there}")
 
     def check_installed(self, what: str) -> None:

@@ -21,17 +21,17 @@ def lost_groups(source: Source) -> Iterator[str]:
         yield from (f"attribute {name} of group {group.path}" for name in lost)
 
 
-def lost_attributes(source: Source, held: Collection[str] = ()) -> Iterator[str]:
+def lost_attributes(source: Source, supported: Collection[str] = ()) -> Iterator[str]:
     """Yield a description of each attribute, of the root or an array, that a format cannot hold.
 
-    `held` contains the names of the array attributes that the format can hold.
+    `supported` contains the names of the array attributes that the format can hold.
     """
     yield from (f"attribute {name}" for name in source.attrs if name not in TIES)
     for array in source.arrays:
-        lost = array.attrs.keys() - {*TIES, *held}
+        lost = array.attrs.keys() - {*TIES, *supported}
         for name in sorted(lost):
             inner = _inner(array.attrs[name])
-            if named := [key for key in inner if key not in held]:
+            if named := [key for key in inner if key not in supported]:
                 yield f"attribute {name} ({', '.join(named)}) of {array.name}"
             elif not inner:
                 yield f"attribute {name} of {array.name}"

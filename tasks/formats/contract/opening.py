@@ -18,7 +18,7 @@ from gangsaw.tasks.formats.contract.format import (
 )
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.formats.contract.pipes import as_files, is_pipe
-from gangsaw.tasks.formats.contract.table import how_sure, named, names, readable, titles
+from gangsaw.tasks.formats.contract.table import get_format, how_sure, list_names, readable, titles
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.objects.address import check_slashes
 from gangsaw.tasks.store.objects.change_stamps import Watch, file_stamps
@@ -156,7 +156,7 @@ def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> F
         replace(look_at(path, list_changed_options(chosen)), paths=len(paths)) for path in paths
     ]
     if chosen.format is not None:
-        kind = named(chosen.format, readable())
+        kind = get_format(chosen.format, readable())
         _check_streams(looks, kind)
         return kind
     found = {kind: sure for kind in readable() if (sure := _sure_of_all(kind, looks))}
@@ -205,20 +205,20 @@ def may_be(paths: Sequence[str], options: SourceOptions, name: str) -> bool:
     return _sure_of_all(kind, looks) > Sure.NO
 
 
-def look_at(path: str, asked: frozenset[str] = frozenset()) -> Look:
+def look_at(path: str, requested: frozenset[str] = frozenset()) -> Look:
     """Return the facts about a path for format detection; raise BadParams if it is missing."""
     if "://" in path:
-        return Look(path, is_address=True, asked=asked)
+        return Look(path, is_address=True, requested=requested)
     place = Path(path)
     if is_pipe(path):
-        return Look(path, is_stream=True, asked=asked)
+        return Look(path, is_stream=True, requested=requested)
     if not place.exists():
         check_slashes(path)
         raise BadParams(f"{path}: no such file or directory: correct the path")
     if place.is_dir():
-        return Look(path, is_folder=True, asked=asked)
+        return Look(path, is_folder=True, requested=requested)
     with place.open("rb") as file:
-        return Look(path, file.read(START), asked=asked)
+        return Look(path, file.read(START), requested=requested)
 
 
 def _sure_of_all(kind: Format, looks: Sequence[Look]) -> Sure:
@@ -232,7 +232,7 @@ def _surest(paths: Sequence[str], found: dict[Format, Sure]) -> Format:
     kinds = [kind for kind, sure in found.items() if sure == best]
     if len(kinds) > 1:
         what = ", ".join(paths)
-        raise BadParams(f"{what} may be {titles(kinds)}: say --format {names(kinds)}")
+        raise BadParams(f"{what} may be {titles(kinds)}: say --format {list_names(kinds)}")
     return kinds[0]
 
 
@@ -246,7 +246,7 @@ def _unknown(paths: Paths, looks: Sequence[Look]) -> str:
     what = ", ".join(paths)
     if any(look.is_stream for look in looks):
         able = [kind for kind in readable() if kind.streams]
-        hint = f"say --format {names(able)}" if able else "no format here reads one"
+        hint = f"say --format {list_names(able)}" if able else "no format here reads one"
         return f"{what} is a stream of no known format: {hint}"
     if paths[1:]:
         return f"{what} are of no known format that takes several paths"

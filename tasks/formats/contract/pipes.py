@@ -81,7 +81,7 @@ def refuse_resume(paths: Sequence[str], *, resume: bool) -> None:
         )
 
 
-def open_source(path: str | Path) -> BinaryIO:
+def open_byte_stream(path: str | Path) -> BinaryIO:
     """Open a file or a pipe for reading bytes; "-" is standard input."""
     if str(path) == STDIN:
         return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
@@ -136,7 +136,7 @@ def _copy_all(copies: Mapping[str, Path]) -> None:
     def copy(path: str, target: Path) -> None:
         try:
             target.parent.mkdir()
-            with open_source(path) as source, target.open("wb") as file:
+            with open_byte_stream(path) as source, target.open("wb") as file:
                 shutil.copyfileobj(source, file, COPY_BYTES)
         except BaseException as error:
             errors.append(error)

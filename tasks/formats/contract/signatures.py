@@ -41,10 +41,10 @@ def user_block(path: str | Path) -> str | None:
         return base64.b64encode(file.read(size)).decode()
 
 
-def block_bytes(said: object) -> bytes:
+def decode_user_block(encoded: object) -> bytes:
     """Return the user block that an attribute holds in base64, b"" if HDF5 allows no such block."""
     try:
-        data = base64.b64decode(str(said or ""), validate=True)
+        data = base64.b64decode(str(encoded or ""), validate=True)
     except ValueError:  # the attribute was edited
         return b""
     n = len(data)

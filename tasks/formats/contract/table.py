@@ -47,7 +47,7 @@ def writable() -> list[Format]:
     return _sorted(kind for kind in formats().values() if kind.export is not None)
 
 
-def named(name: str, among: list[Format]) -> Format:
+def get_format(name: str, among: list[Format]) -> Format:
     """Return the format with this name; raise BadParams with the known names if there is none."""
     for kind in among:
         if kind.name == name:
@@ -60,7 +60,7 @@ def titles(among: list[Format]) -> str:
     return ", ".join(kind.title for kind in among)
 
 
-def names(among: list[Format]) -> str:
+def list_names(among: list[Format]) -> str:
     """Return the names of formats for a message."""
     return listed(sorted(kind.name for kind in among), "or")
 
@@ -71,7 +71,7 @@ def suffixes(among: list[Format]) -> str:
     return listed(list(usual), "or")
 
 
-def markdown(among: Iterable[Format]) -> str:
+def tabulate_formats(among: Iterable[Format]) -> str:
     """Return the table of formats of the README, as Markdown."""
     head = ["| format | `--format` | read | written as |", "|---|---|---|---|"]
     return "\n".join(head + [_row(kind) for kind in _sorted(among)])

@@ -30,7 +30,7 @@ def around(samples: FlatArray) -> tuple[FlatArray, ...]:
     )
 
 
-def is_small(part: FlatArray) -> bool:
+def is_small_array(part: FlatArray) -> bool:
     """Return True if the bytes are few enough to be copied whole as a coordinate."""
     return part.shape[0] <= SMALL
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.tasks.formats.envi.header import standard_name
-from gangsaw.tasks.formats.envi.metadata import numbers
+from gangsaw.tasks.formats.envi.metadata import parse_numbers
 from gangsaw.tasks.formats.envi.text import Fields, HeaderText, field_text
 
 # values of these fields in a header that omits them
@@ -21,7 +21,7 @@ def edited(header: HeaderText, wanted: Fields) -> str:
     new_line = "\r\n" if "\r\n" in header.text else "\n"
     pieces, at = [], 0
     for name, entry in sorted(last.items(), key=lambda item: item[1].start):
-        if name in wanted and is_same(entry.value, wanted[name]):
+        if name in wanted and is_same_value(entry.value, wanted[name]):
             continue
         pieces.append(header.text[at : entry.start])
         at = entry.stop
@@ -38,14 +38,14 @@ def edited(header: HeaderText, wanted: Fields) -> str:
     return text + "".join(line + new_line for line in lacking)
 
 
-def is_same(there: str | list[str], wanted: str | list[str]) -> bool:
+def is_same_value(there: str | list[str], wanted: str | list[str]) -> bool:
     """Return True for values with the same meaning: equal numbers, or text that differs in case."""
     if _several(there) == _several(wanted):  # NetCDF stores a list of one text as a text
         return True
     if isinstance(there, str) and isinstance(wanted, str) and there.lower() == wanted.lower():
         return True
     n = len(wanted) if isinstance(wanted, list) else 1
-    had, has = numbers(there, n), numbers(wanted, n)
+    had, has = parse_numbers(there, n), parse_numbers(wanted, n)
     return had is not None and has is not None and np.array_equal(had, has, equal_nan=True)
 
 

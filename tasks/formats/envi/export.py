@@ -195,12 +195,12 @@ def image_of(source: Source) -> tuple[SourceArray, tuple[SourceArray, ...]]:
     return (images[0], others) if len(images) == 1 else (only_array(source), ())
 
 
-def as_image(source: Source) -> Source:
+def select_envi_image(source: Source) -> Source:
     """Return a source as a single image; raise BadParams if it contains several."""
     return as_seen(source, image_of(source)[0])
 
 
-def check_fits(source: Source) -> None:
+def check_envi_image(source: Source) -> None:
     """Raise BadParams unless the source is one image of a dtype that ENVI supports."""
     array, _ = image_of(source)
     image_dims(array)

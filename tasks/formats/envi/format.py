@@ -14,7 +14,7 @@ from gangsaw.tasks.formats.contract.format import (
     SourceOptions,
     Sure,
     Work,
-    refused,
+    catch_refusal,
 )
 from gangsaw.tasks.formats.contract.layouts import BYTE_ORDER, INTERLEAVE
 from gangsaw.tasks.store.damage import mark_of
@@ -43,13 +43,13 @@ def _sure(look: Look) -> Sure:
 
 
 def _open(paths: Paths, _: SourceOptions) -> Source:
-    from gangsaw.tasks.formats.envi.pair import find_header, is_header
+    from gangsaw.tasks.formats.envi.pair import find_header_file, is_header
     from gangsaw.tasks.formats.envi.source import open_envi
 
     (path,) = paths
     if is_header(Path(path)):
         return open_envi(path)
-    return open_envi(str(find_header(Path(path))), path)
+    return open_envi(str(find_header_file(Path(path))), path)
 
 
 def _open_independent_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
@@ -61,23 +61,28 @@ def _open_independent_reader(paths: Paths, options: SourceOptions) -> Independen
 
 def _fit(source: Source) -> Fit:
     from gangsaw.tasks.formats.contract.losses import is_numbering, lost_attributes, lost_groups
-    from gangsaw.tasks.formats.envi.export import as_image, check_fits, lost_fields
+    from gangsaw.tasks.formats.envi.export import check_envi_image, lost_fields, select_envi_image
 
-    if refusal := refused(lambda: check_fits(as_image(source))):
+    if refusal := catch_refusal(lambda: check_envi_image(select_envi_image(source))):
         return Fit(refusal)
-    source = as_image(source)
+    source = select_envi_image(source)
     numbers = {f"coordinate {coord.name}" for coord in source.coords if is_numbering(coord)}
     fields = (field for field in lost_fields(source) if field not in numbers)
     return Fit(lost=(*fields, *lost_attributes(source, ATTRS), *lost_groups(source)))
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
-    from gangsaw.tasks.formats.envi.export import EnviLayout, as_image, export_envi, image_of
+    from gangsaw.tasks.formats.envi.export import (
+        EnviLayout,
+        export_envi,
+        image_of,
+        select_envi_image,
+    )
 
     target = Path(paths[0])
     layout = cast("FlatLayout", options.own)
     interleave = layout.get("interleave", INTERLEAVED.get(target.suffix.lower()))
-    mark, source = mark_of(source), as_image(source)
+    mark, source = mark_of(source), select_envi_image(source)
     image, others = image_of(source)
     export_envi(
         image,

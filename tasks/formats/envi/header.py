@@ -15,7 +15,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.layouts import INTERLEAVES
-from gangsaw.tasks.formats.envi.text import Fields, HeaderEntry, HeaderText, read_text
+from gangsaw.tasks.formats.envi.text import Fields, HeaderEntry, HeaderText, read_header_text
 
 DTYPES = {1: "u1", 2: "i2", 3: "i4", 4: "f4", 5: "f8", 6: "c8", 9: "c16", 12: "u2", 13: "u4"}
 DTYPES |= {14: "i8", 15: "u8"}
@@ -90,9 +90,9 @@ class EnviHeader:
         return self.offset + prod(self.shape) * self.dtype.itemsize
 
 
-def read_header(path: Path) -> EnviHeader:
+def read_header_file(path: Path) -> EnviHeader:
     """Return the parsed header file; raise BadParams for missing or unsupported fields."""
-    text = read_text(path)
+    text = read_header_text(path)
     fields: Fields = {standard_name(entry): entry.value for entry in text.entries}
     _refuse_unsupported(path, fields)
     bands, lines, samples = (_count(path, fields, name) for name in ("bands", "lines", "samples"))

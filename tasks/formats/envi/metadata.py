@@ -19,7 +19,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.envi.around import AFTER, BEFORE
 from gangsaw.tasks.formats.envi.header import BAND_FIELDS, EnviHeader, standard_name
 from gangsaw.tasks.formats.envi.place import MAPPING, map_coordinates, map_of, moved, place_fields
-from gangsaw.tasks.formats.envi.text import Fields, HeaderText, entries
+from gangsaw.tasks.formats.envi.text import Fields, HeaderText, parse_fields
 from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.dataset.carried import as_text
 from gangsaw.tasks.store.dataset.paths import last
@@ -72,7 +72,7 @@ def _band_coordinates(fields: Fields, n_bands: int) -> Iterable[Coordinate]:
     """Remove the fields with a number per band from `fields` and yield them as coordinates."""
     units = fields.get("wavelength units")
     for name in BAND_FIELDS:
-        values = numbers(fields.get(name), n_bands)
+        values = parse_numbers(fields.get(name), n_bands)
         if values is None:
             continue
         del fields[name]
@@ -88,7 +88,7 @@ def _spectra_names(fields: Fields, n_spectra: int) -> Iterator[Coordinate]:
         yield Coordinate(NAMES.replace(" ", "_"), ("spectrum",), as_text(np.array(names)))
 
 
-def numbers(value: object, n: int) -> NumpyArray | None:
+def parse_numbers(value: object, n: int) -> NumpyArray | None:
     """Return the n numbers of a field, (n,) int64 or float64; None if it must stay text.
 
     That is a value that is no list of n numbers, or has a number too large for a float64, which
@@ -119,7 +119,7 @@ def _wkt(text: HeaderText) -> str:
 
 def _fill_attrs(value: object, dtype: Dtype) -> dict[str, object]:
     """Return the attribute `_FillValue` for xarray's masks, {} if no sample can have the value."""
-    found = numbers(value, 1)
+    found = parse_numbers(value, 1)
     if found is None or dtype.kind not in "iuf":
         return {}
     number: int | float = found[0].item()
@@ -236,7 +236,7 @@ def get_header_text(array_attrs: Mapping[str, object]) -> HeaderText | None:
     text, encoding = array_attrs.get("envi_header"), array_attrs.get("envi_encoding", "utf-8")
     if not isinstance(text, str) or encoding not in ("utf-8", "latin-1"):
         return None
-    return HeaderText(text, str(encoding), tuple(entries(text, "the attribute envi_header")))
+    return HeaderText(text, str(encoding), tuple(parse_fields(text, "the attribute envi_header")))
 
 
 def _is_text(value: object) -> TypeGuard[str | list[str]]:

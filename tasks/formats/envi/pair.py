@@ -37,7 +37,7 @@ def headers_of(data: Path) -> list[Path]:
     return []
 
 
-def find_header(data: Path) -> Path:
+def find_header_file(data: Path) -> Path:
     """Return the header of a data file; raise BadParams if there is none, or several."""
     found = headers_of(data)
     if not found:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gangsaw.tasks.formats.contract.layouts import INTERLEAVES
-from gangsaw.tasks.formats.envi.around import AFTER, around, coordinate, is_small
-from gangsaw.tasks.formats.envi.header import EnviHeader, read_header
+from gangsaw.tasks.formats.envi.around import AFTER, around, coordinate, is_small_array
+from gangsaw.tasks.formats.envi.header import EnviHeader, read_header_file
 from gangsaw.tasks.formats.envi.metadata import LIBRARY_DIMS, to_metadata
 from gangsaw.tasks.formats.envi.pair import find_data
 from gangsaw.tasks.formats.flat.flat_array import FlatArray, check_size, file_identity
@@ -43,14 +43,14 @@ def open_envi(path: str, data: str | None = None) -> EnviSource:
     describes more samples than the data file contains.
     """
     header_path = Path(path).absolute()
-    header = read_header(header_path)
+    header = read_header_file(header_path)
     data_path = find_data(header_path, header.nbytes) if data is None else Path(data).absolute()
     array = _samples(header, str(data_path))
     check_size(array)  # before memory is allocated for extents from the header
     parts = around(array)
-    small = [coordinate(part) for part in parts if is_small(part)]
+    small = [coordinate(part) for part in parts if is_small_array(part)]
     coords, attrs = to_metadata(header, small)
-    arrays = (replace(array, attrs=attrs), *(part for part in parts if not is_small(part)))
+    arrays = (replace(array, attrs=attrs), *(part for part in parts if not is_small_array(part)))
     notes = tuple(
         f"{part.shape[0]} bytes after the last sample are kept as {AFTER}: are the header's "
         "extents right?"

@@ -63,7 +63,7 @@ class HeaderText:
     entries: tuple[HeaderEntry, ...]
 
 
-def read_text(path: Path) -> HeaderText:
+def read_header_text(path: Path) -> HeaderText:
     """Return the text of a header file; raise BadParams with the line number of an error."""
     try:
         with path.open("rb") as file:
@@ -75,7 +75,7 @@ def read_text(path: Path) -> HeaderText:
         text, encoding = data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError:
         text, encoding = data.decode("latin-1"), "latin-1"  # defined for every byte
-    return HeaderText(text, encoding, tuple(entries(text, str(path))))
+    return HeaderText(text, encoding, tuple(parse_fields(text, str(path))))
 
 
 def _check_start(path: Path, data: bytes) -> None:
@@ -94,7 +94,7 @@ def _check_start(path: Path, data: bytes) -> None:
         raise BadParams(f"{what}: line 1 is {said!r}; it must be ENVI")
 
 
-def entries(text: str, path: str) -> Iterator[HeaderEntry]:
+def parse_fields(text: str, path: str) -> Iterator[HeaderEntry]:
     """Yield the fields of a header text; raise BadParams for a brace that is never closed."""
     lines = list(LINES.finditer(text))
     at = 1  # skip the line "ENVI"

@@ -62,10 +62,10 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
         leases = stack.enter_context(leased_files(files))
         for target in targets:
             check_target(target, overwrite=overwrite)
-        places = [_place(target, stack) for target in targets]
-        for place in places:
+        paths = [_path_to_write(target, stack) for target in targets]
+        for place in paths:
             sweep(place)
-        parts = stack.enter_context(_parts(targets, places))
+        parts = stack.enter_context(_parts(targets, paths))
         yield parts
         _CHECK.get()()
         for part, target in zip(parts, targets, strict=True):
@@ -73,7 +73,7 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
                 sync_file(part)
         for lease in leases:
             lease.confirm()
-        for part, place, target in zip(parts, places, targets, strict=True):
+        for part, place, target in zip(parts, paths, targets, strict=True):
             if is_stream(target):
                 copy_to(part, target)
                 continue
@@ -82,7 +82,7 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
             _note(target)
 
 
-def _place(target: Path, stack: ExitStack) -> Path:
+def _path_to_write(target: Path, stack: ExitStack) -> Path:
     """Return the file to write for a target: links resolved, a temporary file for a stream."""
     if not is_stream(target):
         return resolved(target)
@@ -90,7 +90,7 @@ def _place(target: Path, stack: ExitStack) -> Path:
     return Path(folder, target.name)
 
 
-def place_of(target: Path) -> Place:
+def get_store_prefix(target: Path) -> Place:
     """Return the store prefix by which a file or folder is leased."""
     return Place(LocalStore(target.absolute()))
 
@@ -101,10 +101,10 @@ def leased_files(targets: Iterable[Path]) -> Iterator[list[Lease]]:
     with ExitStack() as stack:
         leases: list[Lease] = []
         for target in sorted(targets):  # in one order: of two jobs that share targets, one gets all
-            home, key = lease_of(place_of(target))
+            home, key = lease_of(get_store_prefix(target))
             if any(is_same(_file(one.home, one.key), _file(home, key)) for one in leases):
                 raise BadParams(f"{target} is named twice: the file system there ignores case")
-            leases.append(stack.enter_context(leased(place_of(target))))
+            leases.append(stack.enter_context(leased(get_store_prefix(target))))
         yield leases
 
 
@@ -114,9 +114,9 @@ def _file(home: Place, key: str) -> Path:
 
 
 @contextmanager
-def _parts(targets: Sequence[Path], places: Sequence[Path]) -> Iterator[list[Path]]:
+def _parts(targets: Sequence[Path], paths: Sequence[Path]) -> Iterator[list[Path]]:
     """Yield temporary paths next to the targets; remove the remaining files at the end."""
-    parts = [part_of(place) for place in places]
+    parts = [part_of(place) for place in paths]
     try:
         yield parts
     except OSError as error:  # the user knows the target, not its temporary file
@@ -179,7 +179,7 @@ def check_target(target: Path, *, overwrite: bool) -> None:
     if target.exists() and not target.is_file():
         raise BadParams(f"{target} is no file: name one, or a pipe")
     if target.exists() and not overwrite:
-        refuse_leased(place_of(target))
+        refuse_leased(get_store_prefix(target))
         raise BadParams(f"{target} exists: give another name, or --overwrite to replace it")
     place = behind_link(target)
     if not place.parent.is_dir():

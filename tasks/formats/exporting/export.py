@@ -12,8 +12,8 @@ from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.engine.report.dry_run import ArrayPlan, JobPlan
 from gangsaw.tasks.formats.contract.format import ExportOptions, Format, Paths, Work
 from gangsaw.tasks.formats.contract.pipes import is_stream
-from gangsaw.tasks.formats.contract.table import named, names, titles, writable
-from gangsaw.tasks.formats.exporting.atomic import check_apart, place_of
+from gangsaw.tasks.formats.contract.table import get_format, list_names, titles, writable
+from gangsaw.tasks.formats.exporting.atomic import check_apart, get_store_prefix
 from gangsaw.tasks.sources.source import Source
 from gangsaw.tasks.store.damage import marked
 from gangsaw.tasks.store.dataset.texts import item_bytes
@@ -23,10 +23,10 @@ STDOUT = "-"
 ZARR = "zarr"
 MOST_ITEMS = 40  # lost items listed in one message
 
-__all__ = ["ExportOptions", "choose_format", "export"]
+__all__ = ["ExportOptions", "choose_format", "export_source"]
 
 
-def export(
+def export_source(
     source: Source, targets: Sequence[str], options: ExportOptions, work: Work
 ) -> tuple[str, ...]:
     """Write a whole source; return a description of each item that the format drops or changes.
@@ -64,7 +64,7 @@ def _plan(source: Source, paths: Paths, kind: Format, lost: tuple[str, ...], wor
     """Return the plan for a dry run; raise BadParams for a target that may not be replaced."""
     for path in paths:
         if not is_stream(path) and Path(path).exists() and not work.overwrite:
-            refuse_leased(place_of(Path(path)))
+            refuse_leased(get_store_prefix(Path(path)))
             raise BadParams(f"{path} exists: give another name, or --overwrite to replace it")
     arrays = tuple(ArrayPlan(a.name, str(a.dtype), a.shape, a.chunks or ()) for a in source.arrays)
     raw = sum(math.prod(array.shape) * item_bytes(array) for array in source.arrays)
@@ -76,7 +76,7 @@ def check_store_target(target: str | Path) -> None:
     if "://" not in str(target) and is_stream(target):
         named_so = "" if str(target) == STDOUT else f"{target}: "
         raise BadParams(f"{named_so}a Zarr store is no stream: name a folder, such as out.zarr")
-    suffix, zarr = Path(target).suffix.lower(), named(ZARR, writable())
+    suffix, zarr = Path(target).suffix.lower(), get_format(ZARR, writable())
     others = [k for k in writable() if suffix in k.suffixes and suffix not in zarr.suffixes]
     if others and not Path(target).is_dir():
         raise BadParams(
@@ -105,12 +105,14 @@ def choose_format(source: Source, targets: Paths, options: ExportOptions) -> For
     If several formats have the suffix, the format of the source is preferred.
     """
     if options.format is not None:
-        return named(options.format, writable())
+        return get_format(options.format, writable())
     found = [kind for kind in writable() if _has_suffix(kind, targets)]
     found = found or [kind for kind in writable() if kind.fit(source).is_own]
     if not found:
         what = ", ".join(targets)
-        raise BadParams(f"the suffix of {what} is of no format: say --format {names(writable())}")
+        raise BadParams(
+            f"the suffix of {what} is of no format: say --format {list_names(writable())}"
+        )
     return max(found, key=lambda kind: _order(kind, source)) if found[1:] else found[0]
 
 

@@ -67,7 +67,7 @@ class _Maps:
                     self.touched.clear()
                     whole = self._mapped(flat)
                 self.touched[flat, where] = n_bytes
-            return samples_of(whole, region)
+            return view_region(whole, region)
 
     def _mapped(self, flat: Flat) -> NumpyArray:
         if flat not in self.maps:
@@ -88,7 +88,7 @@ def changed_by(path: str) -> tuple[int, ...]:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def samples_of(whole: NumpyArray, region: Region) -> NumpyArray:
+def view_region(whole: NumpyArray, region: Region) -> NumpyArray:
     """Return a view of a region, also of an array without axes."""
     where: tuple[slice[int, int, int | None] | EllipsisType, ...] = (*region, ...)
     return whole[where]
@@ -113,7 +113,7 @@ def _touched(whole: NumpyArray, region: Region) -> tuple[Spans, int]:
     """
     widened = (*region[:-1], *(slice(0, n) for n in whole.shape[-1:]))
     for where in (widened, region):
-        if (n_bytes := touched_bytes(samples_of(whole, where))) <= MAPPED_BYTES:
+        if (n_bytes := touched_bytes(view_region(whole, where))) <= MAPPED_BYTES:
             break
     return tuple((s.start, s.stop) for s in where), n_bytes
 

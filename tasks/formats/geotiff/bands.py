@@ -33,8 +33,8 @@ class BandFacts(TypedDict):
 def band_coordinates(image: DatasetReader) -> tuple[Coordinate, ...]:
     """Return the coordinates from tags that all bands have: exported ones, and ENVI wavelengths."""
     tags = [image.tags(number) for number in range(1, image.count + 1)]
-    told = _usual(tags[0]) | _listed(image)
-    found = (_coordinate(name, [of.get(name) for of in tags], told[name]) for name in told)
+    facts = _usual(tags[0]) | _listed(image)
+    found = (_coordinate(name, [of.get(name) for of in tags], facts[name]) for name in facts)
     return tuple(coord for coord in found if coord is not None)
 
 
@@ -48,20 +48,20 @@ def _listed(image: DatasetReader) -> dict[str, BandFacts]:
     try:
         found = json.loads(image.tags().get(LIST, "{}"))
         return {
-            str(name): {"dtype": str(told["dtype"]), "attrs": dict(told["attrs"])}
-            for name, told in found.items()
+            str(name): {"dtype": str(facts["dtype"]), "attrs": dict(facts["attrs"])}
+            for name, facts in found.items()
         }
     except (ValueError, TypeError, KeyError, AttributeError):  # edited by hand
         return {}
 
 
-def _coordinate(name: str, texts: Sequence[str | None], told: BandFacts) -> Coordinate | None:
+def _coordinate(name: str, texts: Sequence[str | None], facts: BandFacts) -> Coordinate | None:
     """Return a coordinate, None if a band lacks the tag or its value does not parse."""
     values = [text for text in texts if text is not None]
     if len(values) < len(texts):
         return None
     try:
-        return Coordinate(name, ("band",), _values(values, told["dtype"]), told["attrs"])
+        return Coordinate(name, ("band",), _values(values, facts["dtype"]), facts["attrs"])
     except (ValueError, OverflowError, TypeError):
         return None
 
@@ -116,8 +116,8 @@ def list_tag(
         for coord in coords
         if is_of_bands(coord, band) and not is_numbering(coord)
     }
-    told = {name: of for name, of in facts.items() if usual.get(name) != of}
-    return {LIST: json.dumps(told)} if told else {}
+    listed = {name: of for name, of in facts.items() if usual.get(name) != of}
+    return {LIST: json.dumps(listed)} if listed else {}
 
 
 def _dtype_name(coord: Coordinate) -> str:

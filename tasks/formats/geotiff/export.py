@@ -51,7 +51,7 @@ def export_geotiff(source: Source, path: Path, work: Work, *, cog: bool = False)
         whole_files([path], overwrite=work.overwrite) as (part,),
         _choose_flat_path(part, cog) as flat,
     ):
-        layout = make(header, flat, array)
+        layout = create_geotiff(header, flat, array)
         write_flat(array, flat, layout, meter, work.client)
         with writing():
             if mask is not None:
@@ -83,7 +83,7 @@ def _choose_flat_path(part: Path, cog: bool) -> Iterator[Path]:
         flat.unlink(missing_ok=True)
 
 
-def make(header: TiffHeader, path: Path, array: SourceArray) -> FlatFile:
+def create_geotiff(header: TiffHeader, path: Path, array: SourceArray) -> FlatFile:
     """Create a file with the header and space for the samples; return the layout of these."""
     band, y, x = image_dims(array)
     extent = dict(zip(array.dims, array.shape, strict=True))
@@ -113,7 +113,7 @@ def create(header: TiffHeader, path: str, sides: tuple[int, int], rows: int) -> 
         height=sides[0],
         width=sides[1],
         count=header.n_bands,
-        nodata=nodata_of(header.kept),
+        nodata=nodata_of(header.metadata),
         interleave="band",
         blockysize=rows,
         bigtiff="IF_SAFER",
@@ -157,13 +157,13 @@ def _write_mask(path: Path, mask: SourceArray, meter: Meter) -> None:
 
 def _build_overviews(path: Path, header: TiffHeader) -> None:
     """Build the overviews that the source had from the written samples."""
-    if header.kept["overviews"]:
+    if header.metadata["overviews"]:
         with rasterio.open(path, "r+") as image:
-            image.build_overviews(header.kept["overviews"], _resampling(header))
+            image.build_overviews(header.metadata["overviews"], _resampling(header))
 
 
 def _resampling(header: TiffHeader) -> Resampling:
-    name = header.kept["resampling"].lower()
+    name = header.metadata["resampling"].lower()
     return Resampling[name] if name in Resampling.__members__ else Resampling.nearest
 
 

@@ -13,17 +13,17 @@ from rasterio.io import MemoryFile
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.axes import image_dims
-from gangsaw.tasks.formats.contract.format import Fit, refused
+from gangsaw.tasks.formats.contract.format import Fit, catch_refusal
 from gangsaw.tasks.formats.contract.losses import lost_groups
 from gangsaw.tasks.formats.geotiff.bands import is_of_bands
 from gangsaw.tasks.formats.geotiff.export import create, writing
 from gangsaw.tasks.formats.geotiff.grid import grid_mapping
 from gangsaw.tasks.formats.geotiff.header import (
     TiffHeader,
-    as_image,
     header_of,
     image_array,
     mask_array,
+    select_geotiff_image,
 )
 from gangsaw.tasks.formats.geotiff.palette import PALETTE, Colours, palette_coordinates, palette_of
 from gangsaw.tasks.formats.geotiff.tags import ImageMetadata, nodata_of, read_metadata
@@ -35,11 +35,11 @@ COPIED = ("", "RPC")  # domains of image tags that GDAL copies into a COG, besid
 TRIAL = (16, 16)  # rows and columns of the trial image
 
 
-def fit(source: Source) -> Fit:
+def judge_geotiff_fit(source: Source) -> Fit:
     """Return the verdict on a source: the reason of a refusal, else the lost items."""
-    if refusal := refused(lambda: check_fits(as_image(source))):
+    if refusal := catch_refusal(lambda: check_geotiff_image(select_geotiff_image(source))):
         return Fit(refusal)
-    source = as_image(source)
+    source = select_geotiff_image(source)
     header = header_of(source)
     lost = (*_lost_names(source), *_lost_coordinates(source, header), *lost_groups(source))
     return Fit(lost=(*lost, *_lost_in_trial(header)), told=tuple(_describe_changes(header)))
@@ -48,15 +48,15 @@ def fit(source: Source) -> Fit:
 def _describe_changes(header: TiffHeader) -> Iterator[str]:
     """Yield a description of each item that changes its form: bits per sample, palette size."""
     bits, n_colours = 8 * header.dtype.itemsize, len(header.palette)
-    if header.kept["n_bits"]:
-        yield f"samples of {header.kept['n_bits']} bits, which become {bits}"
+    if header.metadata["n_bits"]:
+        yield f"samples of {header.metadata['n_bits']} bits, which become {bits}"
     if 0 < n_colours < 1 << bits:
         yield f"the palette of {n_colours} colours, which gets {1 << bits}"
 
 
 def lost_of_cog(source: Source) -> tuple[str, ...]:
     """Return descriptions of the tags that GDAL does not copy into a cloud-optimised file."""
-    tags = header_of(as_image(source)).kept["tags"]
+    tags = header_of(select_geotiff_image(source)).metadata["tags"]
     others = [d for d in tags if d not in COPIED and not d.startswith("xml:")]
     return tuple(f"tag {_full(domain, name)}" for domain in others for name in tags[domain])
 
@@ -68,7 +68,7 @@ def _is_supported(dtype: Dtype) -> bool:
     return dtype.name in NUMBERS.split() or (dtype.name == "float16" and check_dtype(dtype.name))
 
 
-def check_fits(source: Source) -> None:
+def check_geotiff_image(source: Source) -> None:
     """Raise BadParams unless the source is one image of a dtype that GeoTIFF supports."""
     array, mask = image_array(source), mask_array(source)
     band, y, x = image_dims(array)
@@ -144,14 +144,14 @@ def _lost_in_trial(header: TiffHeader) -> Iterator[str]:
 
 def _differences(header: TiffHeader, image: rasterio.DatasetReader) -> Iterator[str]:
     kept = read_metadata(image)
-    found, wanted = _comparable(kept), _comparable(header.kept)
+    found, wanted = _comparable(kept), _comparable(header.metadata)
     yield from (name for name in wanted if wanted[name] != found[name])
     tags = _tags(kept)
-    yield from (name for name, value in _tags(header.kept).items() if tags.get(name) != value)
+    yield from (name for name, value in _tags(header.metadata).items() if tags.get(name) != value)
     colours = _palette(image)  # 256 or 65536 entries; a source with fewer bits has fewer
     if any(colours.get(value) != colour for value, colour in header.palette.items()):
         yield "palette"
-    if header.kept["gcps"]:
+    if header.metadata["gcps"]:
         return
     if header.crs is not None and image.crs != header.crs:
         yield "CRS"

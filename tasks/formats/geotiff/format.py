@@ -14,7 +14,7 @@ from gangsaw.tasks.formats.contract.format import (
     SourceOptions,
     Sure,
     Work,
-    refused,
+    catch_refusal,
 )
 
 if TYPE_CHECKING:
@@ -35,11 +35,13 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _fit(source: Source) -> Fit:
-    if refusal := refused(lambda: GEOTIFF.check_installed(f"{source.name} as it would be written")):
+    if refusal := catch_refusal(
+        lambda: GEOTIFF.check_installed(f"{source.name} as it would be written")
+    ):
         return Fit(refusal)
-    from gangsaw.tasks.formats.geotiff.fit import fit
+    from gangsaw.tasks.formats.geotiff.fit import judge_geotiff_fit
 
-    return fit(source)
+    return judge_geotiff_fit(source)
 
 
 def _lost_with(source: Source, options: ExportOptions) -> tuple[str, ...]:
@@ -62,9 +64,9 @@ def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) ->
     from pathlib import Path
 
     from gangsaw.tasks.formats.geotiff.export import export_geotiff
-    from gangsaw.tasks.formats.geotiff.header import as_image
+    from gangsaw.tasks.formats.geotiff.header import select_geotiff_image
 
-    export_geotiff(as_image(source), Path(paths[0]), work, cog=_is_cog(options))
+    export_geotiff(select_geotiff_image(source), Path(paths[0]), work, cog=_is_cog(options))
 
 
 GEOTIFF = Format(

@@ -30,7 +30,7 @@ MASK = "mask"
 NODATA = ("_FillValue", "missing_value", "nodata")
 NAMES = ("long_name", "band_names")
 # attributes that a GeoTIFF stores in another way than as a tag
-HELD = {*NODATA, *NAMES, *DECODED, "scales", "offsets", "_ARRAY_DIMENSIONS"}
+NOT_TAGS = {*NODATA, *NAMES, *DECODED, "scales", "offsets", "_ARRAY_DIMENSIONS"}
 PREDEFINED = ("red", "green", "blue")
 
 
@@ -42,7 +42,7 @@ class TiffHeader:
     ----------
     n_bands : number of bands
     dtype : dtype of the samples
-    kept : metadata of the image and its bands; each list has a value per band
+    metadata : metadata of the image and its bands; each list has a value per band
     crs, transform : georeference, None if it is not defined
     palette : palette of the first band, {} if there is none
     listed : image tag that lists the band tags that are coordinates
@@ -50,7 +50,7 @@ class TiffHeader:
 
     n_bands: int
     dtype: Dtype
-    kept: ImageMetadata
+    metadata: ImageMetadata
     crs: CRS | None
     transform: Affine | None
     palette: Colours = field(default_factory=dict)
@@ -59,31 +59,31 @@ class TiffHeader:
     @property
     def creation(self) -> dict[str, object]:
         """Options of rasterio that are needed when the file is created."""
-        points = [GroundControlPoint(*point) for point in self.kept["gcps"]]
+        points = [GroundControlPoint(*point) for point in self.metadata["gcps"]]
         options: dict[str, object] = {"photometric": self._photometric(), "dtype": self.dtype.name}
         if points:
-            crs = CRS.from_wkt(self.kept["gcps_crs"]) if self.kept["gcps_crs"] else CRS()
+            crs = CRS.from_wkt(self.metadata["gcps_crs"]) if self.metadata["gcps_crs"] else CRS()
             return options | {"gcps": points, "crs": crs}
         options |= {"crs": self.crs} if self.crs is not None else {}
         return options | ({"transform": self.transform} if self.transform is not None else {})
 
     def _photometric(self) -> str:
-        colours = self.kept["color_interpretation"]
+        colours = self.metadata["color_interpretation"]
         if self.palette:
             return "PALETTE"
         return "RGB" if tuple(colours[:3]) == PREDEFINED else "MINISBLACK"
 
     def write(self, image: DatasetWriter) -> None:
         """Write the header into a file that was just created."""
-        kept = self.kept
+        metadata = self.metadata
         if self.palette:
             image.write_colormap(1, self.palette)
-        image.colorinterp = [ColorInterp[name] for name in kept["color_interpretation"]]
-        image.descriptions = [name or "" for name in kept["band_names"]]
-        image.scales, image.offsets = kept["scales"], kept["offsets"]
-        image.units = [unit or "" for unit in kept["units"]]
-        _write_tags(image, 0, kept["tags"])
-        for number, tags in enumerate(kept["band_tags"], 1):
+        image.colorinterp = [ColorInterp[name] for name in metadata["color_interpretation"]]
+        image.descriptions = [name or "" for name in metadata["band_names"]]
+        image.scales, image.offsets = metadata["scales"], metadata["offsets"]
+        image.units = [unit or "" for unit in metadata["units"]]
+        _write_tags(image, 0, metadata["tags"])
+        for number, tags in enumerate(metadata["band_tags"], 1):
             _write_tags(image, number, tags)
         if self.listed:
             image.update_tags(**self.listed)
@@ -103,13 +103,13 @@ def header_of(source: Source) -> TiffHeader:
     band, y, x = image_dims(array)
     n_bands = 1 if band is None else array.shape[array.dims.index(band)]
     mapping = grid_mapping(source.coords, array.attrs)
-    kept = _complete_metadata(source, array, n_bands)
-    usual = [tags.setdefault("", {}) for tags in kept["band_tags"]]
+    metadata = _complete_metadata(source, array, n_bands)
+    usual = [tags.setdefault("", {}) for tags in metadata["band_tags"]]
     write_tags(source.coords, band, usual)
     return TiffHeader(
         n_bands=n_bands,
         dtype=array.dtype,
-        kept=kept,
+        metadata=metadata,
         crs=crs_of(mapping),
         transform=transform_of(mapping, source.coords, (y, x)),
         palette=palette_of(source.coords),
@@ -117,7 +117,7 @@ def header_of(source: Source) -> TiffHeader:
     )
 
 
-def as_image(source: Source) -> Source:
+def select_geotiff_image(source: Source) -> Source:
     """Return a source as a single image; raise BadParams if it contains several."""
     return as_seen(source, image_array(source))
 
@@ -146,20 +146,22 @@ def is_mask(array: SourceArray) -> bool:
 def _complete_metadata(source: Source, array: SourceArray, n_bands: int) -> ImageMetadata:
     """Return the metadata of the source file, completed from the attributes."""
     attrs = {**source.attrs, **array.attrs}
-    kept = repaired(str(attrs.pop(ATTR, "{}")), n_bands)
+    metadata = repaired(str(attrs.pop(ATTR, "{}")), n_bands)
     names = next((attrs[key] for key in NAMES if _is_each(attrs.get(key), n_bands)), None)
-    if names is not None and not any(kept["band_names"]):
-        kept["band_names"] = [str(name) for name in (names if isinstance(names, list) else [names])]
-    _fill(kept, "units", attrs.get("units"), None)
-    _fill(kept, "scales", attrs.get("scales", attrs.get("scale_factor")), 1.0)
-    _fill(kept, "offsets", attrs.get("offsets", attrs.get("add_offset")), 0.0)
-    if "nodata" not in kept and (nodata := _nodata(attrs, array.dtype)) is not None:
-        kept["nodata"] = repr(nodata)
-    tags = kept["tags"].setdefault("", {})
+    if names is not None and not any(metadata["band_names"]):
+        metadata["band_names"] = [
+            str(name) for name in (names if isinstance(names, list) else [names])
+        ]
+    _fill(metadata, "units", attrs.get("units"), None)
+    _fill(metadata, "scales", attrs.get("scales", attrs.get("scale_factor")), 1.0)
+    _fill(metadata, "offsets", attrs.get("offsets", attrs.get("add_offset")), 0.0)
+    if "nodata" not in metadata and (nodata := _nodata(attrs, array.dtype)) is not None:
+        metadata["nodata"] = repr(nodata)
+    tags = metadata["tags"].setdefault("", {})
     for key, value in attrs.items():
-        if key not in HELD and key not in tags:
+        if key not in NOT_TAGS and key not in tags:
             tags[key] = value if isinstance(value, str) else json.dumps(value)
-    return kept
+    return metadata
 
 
 def _is_each(value: object, n_bands: int) -> bool:

@@ -25,7 +25,7 @@ from gangsaw.tasks.formats.geotiff.bands import band_coordinates
 from gangsaw.tasks.formats.geotiff.grid import grid_coordinates
 from gangsaw.tasks.formats.geotiff.opening import open_image
 from gangsaw.tasks.formats.geotiff.palette import palette_coordinates
-from gangsaw.tasks.formats.geotiff.tags import attributes
+from gangsaw.tasks.formats.geotiff.tags import collect_image_attributes
 from gangsaw.tasks.sources.source import Coordinate, Described, Region, SourceArray
 from gangsaw.tasks.store.dataset.variables import json_attrs, split
 from gangsaw.tasks.store.objects.change_stamps import file_stamps, version_of
@@ -102,7 +102,7 @@ def open_geotiff(path: str, group: str = "", variables: Sequence[str] = ()) -> G
     with _errors(path), open_image(_image(path, absolute, group)) as image:
         where, version = image.name, version_of(absolute)
         coords, notes = _coordinates(where, image), _notes(image)
-        attrs = attributes(image, coords)
+        attrs = collect_image_attributes(image, coords)
         found = [_data(image, attrs, where, version)]
         if has_mask(image):
             found.append(_mask(image, attrs, where, version))

@@ -100,22 +100,24 @@ def _domain(image: DatasetReader, number: int, name: str) -> dict[str, str]:
     return tags
 
 
-def attributes(image: DatasetReader, coords: Iterable[Coordinate]) -> dict[str, object]:
+def collect_image_attributes(
+    image: DatasetReader, coords: Iterable[Coordinate]
+) -> dict[str, object]:
     """Return the attributes of the array: rioxarray's attributes, and "geotiff"."""
-    kept = read_metadata(image)
+    metadata = read_metadata(image)
     linked = [coord.name for coord in coords if coord.name not in coord.dims]
-    usual = kept["tags"].get("", {})
+    usual = metadata["tags"].get("", {})
     plain = {name: value for name, value in usual.items() if name not in DECODED}
     return {
         **plain,
-        **_one_or_all("long_name", kept["band_names"]),
-        **_band_names(kept["band_names"]),
-        **_one_or_all("units", kept["units"]),
-        **_scale(kept["scales"], kept["offsets"]),
+        **_one_or_all("long_name", metadata["band_names"]),
+        **_band_names(metadata["band_names"]),
+        **_one_or_all("units", metadata["units"]),
+        **_scale(metadata["scales"], metadata["offsets"]),
         **_nodata(image),
         "coordinates": " ".join(linked),
         "grid_mapping": GRID,
-        **({ATTR: json.dumps(said)} if (said := _select_changed(kept)) else {}),
+        **({ATTR: json.dumps(changed)} if (changed := _select_changed(metadata)) else {}),
     }
 
 
@@ -168,7 +170,7 @@ def repaired(text: str, n_bands: int) -> ImageMetadata:
     found = _parsed(text)
     no_tags: Tags = {}
     tags: Tags = found.get("tags", {})
-    kept: ImageMetadata = {
+    metadata: ImageMetadata = {
         "band_names": _each(found, "band_names", n_bands, None),
         "scales": _each(found, "scales", n_bands, 1.0),
         "offsets": _each(found, "offsets", n_bands, 0.0),
@@ -182,11 +184,11 @@ def repaired(text: str, n_bands: int) -> ImageMetadata:
         "resampling": found.get("resampling", ""),
         "n_bits": found.get("n_bits", 0),
     }
-    if not all(kept["color_interpretation"]):
-        kept["color_interpretation"] = ["gray", *["undefined"] * (n_bands - 1)]
+    if not all(metadata["color_interpretation"]):
+        metadata["color_interpretation"] = ["gray", *["undefined"] * (n_bands - 1)]
     if "nodata" in found:
-        kept["nodata"] = found["nodata"]
-    return kept
+        metadata["nodata"] = found["nodata"]
+    return metadata
 
 
 def _parsed(text: str) -> ImageMetadata:

@@ -43,7 +43,7 @@ class Attribute(NamedTuple):
     note: object = None
 
 
-def attributes_of(item: h5py.Group | h5py.Dataset) -> tuple[dict[str, object], list[str]]:
+def read_attributes(item: h5py.Group | h5py.Dataset) -> tuple[dict[str, object], list[str]]:
     """Return the attributes of an item with their notes, and the names of unsupported ones."""
     found: dict[str, Attribute] = {}
     lost = []

@@ -17,7 +17,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.formats.contract.signatures import block_bytes
+from gangsaw.tasks.formats.contract.signatures import decode_user_block
 from gangsaw.tasks.formats.exporting.atomic import whole_files
 from gangsaw.tasks.formats.exporting.flat_export import FlatFile, export_grid, write_flat
 from gangsaw.tasks.formats.hdf5.attributes import write_attributes
@@ -65,7 +65,7 @@ def export_netcdf(
     Raises BadParams if a file is in the way, if axes with the same name have different extents, or
     if NetCDF has no such dtype.
     """
-    check_fits(source)
+    check_netcdf_support(source)
     source, kinds = apart(source if _is_plain_hdf5(path) else without_enums(source))
     meter = Meter(sum(export_grid(a).n_chunks for a in source.arrays), on_progress)
     with whole_files([path], overwrite=overwrite) as (part,):
@@ -80,7 +80,7 @@ def export_netcdf(
             write_flat(array, part, layout, meter, client)
 
 
-def check_fits(source: Source) -> None:
+def check_netcdf_support(source: Source) -> None:
     """Raise BadParams for samples and axes that NetCDF does not support."""
     source, kinds = apart(source)
     dimensions(_axes(variable) for variable in (*_variables(source), *kinds))
@@ -117,7 +117,7 @@ def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
     import h5netcdf
 
     named = [v for v in _variables(source) if not _axes(v).is_nameless]
-    block = block_bytes(source.attrs.get(USER_BLOCK))
+    block = decode_user_block(source.attrs.get(USER_BLOCK))
     with h5netcdf.File(path, "w", userblock_size=len(block) or None) as file:
         for group in _groups(source):
             file.create_group(group)

@@ -14,7 +14,7 @@ from gangsaw.tasks.formats.contract.format import (
     SourceOptions,
     Sure,
     Work,
-    refused,
+    catch_refusal,
 )
 from gangsaw.tasks.formats.contract.signatures import NETCDF3
 
@@ -43,12 +43,12 @@ def _open_independent_reader(paths: Paths, options: SourceOptions) -> Independen
 
 
 def _fit(source: Source) -> Fit:
-    from gangsaw.tasks.formats.hdf5.export import check_fits, lost_structure
+    from gangsaw.tasks.formats.hdf5.export import check_netcdf_support, lost_structure
     from gangsaw.tasks.formats.netcdf.layout import describe_layout_changes
     from gangsaw.tasks.store.dataset.as_read import as_read
 
     given = as_read(source)
-    if refusal := refused(lambda: check_fits(given)):
+    if refusal := catch_refusal(lambda: check_netcdf_support(given)):
         return Fit(refusal)
     return Fit(lost=tuple(lost_structure(given)), told=tuple(describe_layout_changes(given)))
 

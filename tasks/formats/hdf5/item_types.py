@@ -15,7 +15,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.hdf5.attributes import attributes_of
+from gangsaw.tasks.formats.hdf5.attributes import read_attributes
 from gangsaw.tasks.formats.hdf5.filters import missing_filter, open_hdf5
 from gangsaw.tasks.formats.netcdf.groups import NAMELESS, OTHER
 from gangsaw.tasks.formats.netcdf.layout import max_shape
@@ -148,13 +148,13 @@ def special(path: str, group: str, prefix: str) -> tuple[list[Hdf5Items], list[R
 
     `prefix` is put before the names of the data sets.
     """
-    from gangsaw.tasks.formats.hdf5.open import lost_links, opened
+    from gangsaw.tasks.formats.hdf5.open import lost_links, open_h5netcdf
 
     lost = [Refused(prefix + name, told) for name, told in lost_links(path, group).items()]
     names = special_names(path, group)
     if not names:
         return [], lost
-    with opened(path) as file:
+    with open_h5netcdf(path) as file:
         own = file[group] if group else file
         judged = [one for n in names if n in own.variables for one in _judged(path, own, n, prefix)]
     found = [one for one in judged if isinstance(one, Hdf5Items)]
@@ -169,20 +169,20 @@ def lost_attribute(name: str, of: str) -> Refused:
 def _judged(
     path: str, group: h5netcdf.Group, name: str, prefix: str
 ) -> Iterator[Hdf5Items | Refused]:
-    from gangsaw.tasks.formats.hdf5.open import axes_of, shape_of
+    from gangsaw.tasks.formats.hdf5.open import get_axis_names, get_extents
 
     variable, name = group.variables[name], prefix + name
     data = variable._h5ds
     kind = _kind_or_refusal(name, data)
-    shape = () if data.shape is None else shape_of(variable)
+    shape = () if data.shape is None else get_extents(variable)
     if shape and shape != data.shape and is_ragged(kind) and ragged_beyond(data.dtype) is None:
         has = f"has {data.shape} items of {shape}, whose fill value has no form in a store"
         kind = Refused(name, has)
     if isinstance(kind, Refused):
         yield kind
         return
-    attrs, lost = attributes_of(data)
-    found = _described(path, name, data, shape, kind, axes_of(variable), attrs)
+    attrs, lost = read_attributes(data)
+    found = _described(path, name, data, shape, kind, get_axis_names(variable), attrs)
     yield replace(found, key=variable._h5path)  # a link may point to the data set
     yield from (lost_attribute(one, name) for one in lost)
 

@@ -12,7 +12,7 @@ import h5py
 
 from gangsaw.tasks.formats.hdf5.filters import register_filters
 from gangsaw.tasks.formats.netcdf.groups import NAMELESS
-from gangsaw.tasks.formats.netcdf.records import can_grow, extent_of, place_of
+from gangsaw.tasks.formats.netcdf.records import can_grow, extent_of, get_object_address
 
 LINK = "is a link that leads nowhere"
 
@@ -100,13 +100,13 @@ class NetcdfFile(h5netcdf.File):  # type: ignore[misc]
 
     def extent(self, scale: h5py.Dataset) -> int:
         """Return the extent of a dimension, cached after the first look-up."""
-        if (place := place_of(scale)) not in self._extents:
+        if (place := get_object_address(scale)) not in self._extents:
             self._extents[place] = extent_of(scale)
         return self._extents[place]
 
     def dimension(self, scale: h5py.Dataset) -> str:
         """Return the name of a dimension, cached after the first look-up."""
-        if (place := place_of(scale)) not in self._names:
+        if (place := get_object_address(scale)) not in self._names:
             self._names[place] = str(scale.name).rpartition("/")[2]
         return self._names[place]
 
@@ -116,13 +116,13 @@ class NetcdfFile(h5netcdf.File):  # type: ignore[misc]
         self._known.close()
 
 
-def opened(path: str, mode: str = "r", **options: object) -> NetcdfFile:
+def open_h5netcdf(path: str, mode: str = "r", **options: object) -> NetcdfFile:
     """Open an HDF5 file with h5netcdf, for reading by default."""
     register_filters()
     return NetcdfFile(KnownFile(path, mode), **options)
 
 
-def axes_of(variable: h5netcdf.Variable) -> tuple[str, ...]:
+def get_axis_names(variable: h5netcdf.Variable) -> tuple[str, ...]:
     """Return the names of a variable's axes."""
     data = h5py.Dataset(variable._h5ds.id)  # not `PartlyNamed`, which hides the axes
     if "DIMENSION_LIST" not in data.attrs:
@@ -136,7 +136,7 @@ def axes_of(variable: h5netcdf.Variable) -> tuple[str, ...]:
     )
 
 
-def shape_of(variable: h5netcdf.Variable) -> tuple[int, ...]:
+def get_extents(variable: h5netcdf.Variable) -> tuple[int, ...]:
     """Return the extents of a variable's axes; an unlimited dimension may exceed the data set."""
     data, file = variable._h5ds, variable._root
     extents = (None if scale is None else file.extent(scale) for scale in _scales(variable))
@@ -152,7 +152,7 @@ def _scales(variable: h5netcdf.Variable) -> list[h5py.Dataset | None]:
         found = [axis[len(axis) - 1] if len(axis) else None for axis in data.dims]
     elif data.ndim and data.is_scale:
         dims = variable._parent._all_dimensions
-        found = [data, *(dims[name]._h5ds for name in axes_of(variable)[1:])]
+        found = [data, *(dims[name]._h5ds for name in get_axis_names(variable)[1:])]
     return [None if scale is None or not can_grow(scale) else scale for scale in found]
 
 

@@ -21,10 +21,10 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import missing
 from gangsaw.tasks.formats.contract.signatures import NETCDF3, hdf5_start, user_block
 from gangsaw.tasks.formats.flat.flat_array import file_identity
-from gangsaw.tasks.formats.hdf5.attributes import attributes_of
+from gangsaw.tasks.formats.hdf5.attributes import read_attributes
 from gangsaw.tasks.formats.hdf5.filters import missing_filter, open_hdf5
 from gangsaw.tasks.formats.hdf5.item_types import lost_attribute, special, special_names, type_of
-from gangsaw.tasks.formats.hdf5.open import NetcdfFile, axes_of, opened, shape_of
+from gangsaw.tasks.formats.hdf5.open import NetcdfFile, get_axis_names, get_extents, open_h5netcdf
 from gangsaw.tasks.formats.hdf5.virtual import other_files
 from gangsaw.tasks.formats.netcdf.groups import NAMELESS, moved_dimensions
 from gangsaw.tasks.formats.netcdf.layout import classic_form, group_notes, max_shape, unlimited_note
@@ -165,7 +165,7 @@ def _open(
 
 
 def _opened(path: str, engine: str) -> AbstractContextManager[NetcdfFile | None]:
-    return opened(path) if engine == HDF5_ENGINE else nullcontext()
+    return open_h5netcdf(path) if engine == HDF5_ENGINE else nullcontext()
 
 
 def _with_dimensions(part: GroupAttrs, unused: Mapping[str, int]) -> GroupAttrs:
@@ -193,7 +193,7 @@ def _dimensions(path: str, engine: str, group: str) -> Iterator[tuple[str, str, 
     """Yield the group path, name and extent of each dimension of a file."""
     if engine == HDF5_ENGINE:
         groups = ["", *_groups(path, engine, group)]
-        with opened(path) as file:
+        with open_h5netcdf(path) as file:
             for below in groups:
                 inner = f"{group}/{below}".strip("/")
                 own = (file[inner] if inner else file).dimensions
@@ -205,7 +205,7 @@ def _dimensions(path: str, engine: str, group: str) -> Iterator[tuple[str, str, 
             yield from (("", name, dim.size) for name, dim in file.dimensions.items())
 
 
-def variables_of(path: str, group: str) -> list[XarrayArray]:
+def open_variables(path: str, group: str) -> list[XarrayArray]:
     """Return the variables of one group of a file, or [] if the file has no such group."""
     absolute, engine = str(Path(path).absolute()), _netcdf_engine(path)
     if group and group not in _groups(absolute, engine, ""):
@@ -260,7 +260,7 @@ def _hdf5_part(
         elif name not in hidden:
             readable[f"{prefix}{name}"] = variable
     plain = [_hdf5_described(path, version, *one) for one in readable.items()]
-    attrs, lost = attributes_of(own._h5group)
+    attrs, lost = read_attributes(own._h5group)
     notes = group_notes(own)
     refused += unknown
     refused += [lost_attribute(name, below or "the root") for name in lost]
@@ -274,8 +274,8 @@ def _hdf5_described(
     path: str, version: str, name: str, variable: h5netcdf.Variable
 ) -> tuple[XarrayArray, list[Refused]]:
     data = variable._h5ds
-    own, lost = attributes_of(data)
-    dims, is_enum = axes_of(variable), data.dtype.kind == "b"
+    own, lost = read_attributes(data)
+    dims, is_enum = get_axis_names(variable), data.dtype.kind == "b"
     notes = {**order_of(data.dtype), **max_shape(data, dims)}
     notes |= {HDF5: type_of(data)} if is_enum else {}
     attrs = {**json_attrs(own, data.dtype), **notes}
@@ -285,7 +285,7 @@ def _hdf5_described(
         key=variable._h5path,  # not the data set's name: a link may point to the data set
         version=version,
         name=name,
-        shape=shape_of(variable),
+        shape=get_extents(variable),
         dtype=data.dtype,
         dims=dims,
         chunks=data.chunks,

@@ -41,7 +41,7 @@ def extent_of(scale: h5py.Dataset) -> int:
     return max(found)
 
 
-def place_of(item: h5py.Dataset) -> tuple[int, int]:
+def get_object_address(item: h5py.Dataset) -> tuple[int, int]:
     """Return the file number and address of an object: its name would need a search of the file."""
     found = h5py.h5o.get_info(item.id)
     return found.fileno, found.addr

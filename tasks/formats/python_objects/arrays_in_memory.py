@@ -22,7 +22,7 @@ class HeldArray(MemoryArray):
     def part(self, regions: Iterable[Region]) -> HeldParts:
         """Return the samples of these regions as an array that can be sent to a worker."""
         found = {span_of(region): np.ascontiguousarray(self.read(region)) for region in regions}
-        return parts_of(self, found)
+        return assemble_regions(self, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def span_of(region: Region) -> Span:
     return tuple((s.start, s.stop) for s in region)
 
 
-def parts_of(array: SourceArray, parts: Mapping[Span, NumpyArray]) -> HeldParts:
+def assemble_regions(array: SourceArray, parts: Mapping[Span, NumpyArray]) -> HeldParts:
     """Return the selected regions of an array, given their samples."""
     return HeldParts(
         array.name, array.shape, array.dtype, array.dims, parts, array.attrs, array.chunks

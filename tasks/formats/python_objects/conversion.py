@@ -17,7 +17,7 @@ from gangsaw.tasks.sources.source import Source, SourceArray
 if TYPE_CHECKING:
     from distributed import Client
 
-TAKEN = (
+SOURCE_VALUES = (
     "a path or address, a list of them, a NumPy or Dask array, a Zarr array, group or store, an "
     "xarray DataArray, Dataset or DataTree, or a Source or Stream"
 )
@@ -51,7 +51,7 @@ def source_of(
 
 def build_source_error(value: object) -> TypeError:
     """Return the error for an object that is no source."""
-    return TypeError(f"got {kind_of(value)}: a source is {TAKEN}")
+    return TypeError(f"got {get_type_name(value)}: a source is {SOURCE_VALUES}")
 
 
 def _array(value: object, client: Client | None) -> SourceArray | None:
@@ -72,7 +72,7 @@ def _of(module: str, *names: str) -> tuple[type, ...]:
     return tuple(one for one in there if isinstance(one, type))
 
 
-def kind_of(value: object) -> str:
+def get_type_name(value: object) -> str:
     """Return the name of an object's type for messages, with its top-level module."""
     kind = type(value)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}."

@@ -46,7 +46,7 @@ def has_same_form(array: SourceArray) -> bool:
     return isinstance(array, BlockArray | HeldArray)
 
 
-def encoding_of(layout: ArrayLayout, variable: xr.Variable) -> dict[str, object]:
+def make_encoding(layout: ArrayLayout, variable: xr.Variable) -> dict[str, object]:
     """Return the encoding of a variable with the codec and the chunks of a layout."""
     creation = layout.creation()
     return {**of_samples(variable), "filters": None, **creation}

@@ -47,7 +47,7 @@ class ObjectSource:
     def identity(self) -> str:
         """Return a digest of all samples; Dask arrays enter by `BlockArray.identity`."""
         lines = [f"{array.name} {_samples(array)}" for array in self.arrays]
-        lines += [f"{coord.name} {coord.dims} {digest_of(coord.values)}" for coord in self.coords]
+        lines += [f"{coord.name} {coord.dims} {hash_array(coord.values)}" for coord in self.coords]
         return "objects " + hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
     def stamps(self) -> Mapping[str, str]:
@@ -133,10 +133,10 @@ def _samples(array: SourceArray) -> str:
         return base.identity()
     if not isinstance(base, HeldArray):
         raise BadParams(f"{array.name} is no array in memory")
-    return digest_of(base.values)
+    return hash_array(base.values)
 
 
-def digest_of(values: NumpyArray) -> str:
+def hash_array(values: NumpyArray) -> str:
     """Return the SHA-256 digest of an array: dtype, extents and bytes in C order."""
     said = hashlib.sha256(f"{values.dtype.str} {values.shape}".encode())
     if values.dtype.kind in TEXTS or values.dtype.hasobject:

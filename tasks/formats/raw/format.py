@@ -16,7 +16,7 @@ from gangsaw.tasks.formats.contract.format import (
     SourceOptions,
     Sure,
     Work,
-    refused,
+    catch_refusal,
 )
 from gangsaw.tasks.formats.contract.layouts import BYTE_ORDER, BYTE_ORDERS, INTERLEAVE, INTERLEAVES
 
@@ -31,7 +31,7 @@ def _sure(look: Look) -> Sure:
 
     With only one of them, a format that recognises the content wins.
     """
-    given = look.asked & {"shape", "dtype"}
+    given = look.requested & {"shape", "dtype"}
     if look.is_folder or look.is_address or look.is_stream or not given:
         return Sure.NO
     return Sure.EXACTLY if len(given) == 2 else Sure.PERHAPS
@@ -68,7 +68,7 @@ def _fit(source: Source) -> Fit:
     from gangsaw.tasks.formats.exporting.flat_export import only_array
     from gangsaw.tasks.formats.raw.source import is_layout
 
-    if refusal := refused(lambda: only_array(source)):
+    if refusal := catch_refusal(lambda: only_array(source)):
         return Fit(refusal)
     array = only_array(source)
     coords = [f"coordinate {coord.name}" for coord in source.coords]

@@ -39,7 +39,7 @@ def _sure_of_fasta(look: Look) -> Sure:
         return Sure.NO
     from gangsaw.tasks.genomics.sequences.likeness import is_genome
 
-    is_wanted = GENOME.name in look.asked or is_genome(look.path)
+    is_wanted = GENOME.name in look.requested or is_genome(look.path)
     return Sure.EXACTLY if is_wanted else Sure.NO
 
 
@@ -123,7 +123,7 @@ def _sure_of_collection(look: Look) -> Sure:
         return Sure.NO
     from gangsaw.tasks.genomics.sequences.likeness import is_one_of_genomes
 
-    is_wanted = "collection" in look.asked or (look.paths > 1 and is_one_of_genomes(look.path))
+    is_wanted = "collection" in look.requested or (look.paths > 1 and is_one_of_genomes(look.path))
     return Sure.EXACTLY if is_wanted else Sure.NO
 
 

@@ -77,7 +77,7 @@ def demo(
     prepare(out)
     run = _DemoRun(out, quiet or as_json, as_json)
     if opened is None:
-        opened = opened_scene(run.timed("make a scene", lambda: make_scene(out, extents)))
+        opened = opened_scene(run.timed("make a scene", lambda: write_demo_scene(out, extents)))
     with cluster.session() as client:
         result = run.all(opened, client, None if source else tiles(extents))
     if as_json:
@@ -107,7 +107,7 @@ def prepare(out: Path) -> None:
         shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
 
 
-def make_scene(out: Path, extents: tuple[int, ...]) -> str:
+def write_demo_scene(out: Path, extents: tuple[int, ...]) -> str:
     """Write a synthetic scene as an ENVI image; return the path of its header."""
     from gangsaw.tasks.formats.envi.export import export_envi
     from gangsaw.tasks.formats.flat.memory_array import MemoryArray

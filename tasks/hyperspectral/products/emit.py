@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gangsaw.tasks.hyperspectral.products.product import Cube, by_dims, text_of
+from gangsaw.tasks.hyperspectral.products.product import Cube, by_dims, read_text_attribute
 
 if TYPE_CHECKING:
     import h5py
@@ -22,7 +22,9 @@ BANDS, PLACES = "sensor_band_parameters", "location"
 
 def is_own(file: h5py.File) -> bool:
     """Return True if the file is an EMIT product."""
-    says = "EMIT" in text_of(file, "title") or "EMIT" in text_of(file, "instrument")
+    says = "EMIT" in read_text_attribute(file, "title") or "EMIT" in read_text_attribute(
+        file, "instrument"
+    )
     return says and (BANDS in file or PLACES in file)
 
 

@@ -58,7 +58,7 @@ class EnmapSource:
         return self.content
 
 
-def described(source: Source, image: Path) -> Source:
+def add_band_coordinates(source: Source, image: Path) -> Source:
     """Return an image with wavelengths, widths and the fill value of its bands.
 
     The text of the metadata is a coordinate, too. Raises BadParams if it is not XML.

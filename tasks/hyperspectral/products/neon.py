@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.tasks.formats.envi.place import MAPPING, map_coordinates
-from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, variables_of
+from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, open_variables
 from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
 from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.dataset.as_read import added
@@ -43,7 +43,7 @@ def cubes(source: XarraySource) -> Iterator[Cube]:
 def _cube(source: XarraySource, array: XarrayArray, group: str) -> Cube:
     near: list[XarrayArray | Coordinate] = [
         repeated(_with_units(variable), group, ("band",))
-        for variable in variables_of(source.path, f"{group}/{SPECTRAL}")
+        for variable in open_variables(source.path, f"{group}/{SPECTRAL}")
         if variable.shape == array.shape[2:] and last(variable.name) in ("Wavelength", "FWHM")
     ]
     place = list(_place(source.path, group, array.shape))

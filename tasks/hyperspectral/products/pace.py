@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gangsaw.tasks.hyperspectral.products.product import Cube, by_dims, text_of
+from gangsaw.tasks.hyperspectral.products.product import Cube, by_dims, read_text_attribute
 
 if TYPE_CHECKING:
     import h5py
@@ -19,15 +19,17 @@ if TYPE_CHECKING:
 
 CUBES, BANDS = ("observation_data", "geophysical_data"), "sensor_band_parameters"
 NAMES = "longitude latitude height"
-PLACES = {"geolocation_data": NAMES, "navigation_data": NAMES}
+COORDINATES = {"geolocation_data": NAMES, "navigation_data": NAMES}
 
 
 def is_own(file: h5py.File) -> bool:
     """Return True if the file is a PACE OCI product."""
-    is_oci = "OCI" in text_of(file, "instrument") or "PACE OCI" in text_of(file, "title")
+    is_oci = "OCI" in read_text_attribute(file, "instrument") or "PACE OCI" in read_text_attribute(
+        file, "title"
+    )
     return is_oci and any(group in file for group in CUBES)
 
 
 def cubes(source: XarraySource) -> Iterable[Cube]:
     """Return the descriptions of the product's cubes."""
-    return by_dims(source, CUBES, [BANDS], PLACES)
+    return by_dims(source, CUBES, [BANDS], COORDINATES)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, variables_of
+from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, open_variables
 from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
 from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.dataset.as_read import added
@@ -35,7 +35,7 @@ def cubes(source: XarraySource) -> Iterator[Cube]:
     """Yield the descriptions of the product's cubes and images."""
     for group in dict.fromkeys(a.name.rpartition("/")[0] for a in plain_arrays(source)):
         if group.startswith(SWATHS) and last(group) == FIELDS:
-            places = variables_of(source.path, f"{group.rpartition('/')[0]}/{PLACES}")
+            places = open_variables(source.path, f"{group.rpartition('/')[0]}/{PLACES}")
             of_group = (a for a in plain_arrays(source) if a.name.rpartition("/")[0] == group)
             for array in of_group:
                 yield from _cube(array, group, places, source.attrs)

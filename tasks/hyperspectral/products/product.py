@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.tasks.formats.contract.format import SourceOptions
-from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, open_netcdf, variables_of
+from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, open_netcdf, open_variables
 from gangsaw.tasks.sources.source import Coordinate, SourceArray
 from gangsaw.tasks.store.dataset.as_read import added, changed
 from gangsaw.tasks.store.dataset.paths import last
@@ -58,7 +58,7 @@ def open_product(
     return source if options.group else dressed(source, list(cubes(source)))
 
 
-def text_of(file: h5py.File, name: str) -> str:
+def read_text_attribute(file: h5py.File, name: str) -> str:
     """Return an attribute of the root as text; "" if it does not exist."""
     value = file.attrs.get(name, "")
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
@@ -106,7 +106,10 @@ def repeated(
 
 
 def by_dims(
-    source: XarraySource, groups: Iterable[str], bands: Iterable[str], places: Mapping[str, str]
+    source: XarraySource,
+    groups: Iterable[str],
+    bands: Iterable[str],
+    coordinates: Mapping[str, str],
 ) -> Iterator[Cube]:
     """Yield the arrays in `groups` with the coordinates along their axes.
 
@@ -114,11 +117,11 @@ def by_dims(
     ----------
     groups : groups of the cubes, and of images of one band
     bands : groups whose variables of one axis are coordinates of bands
-    places : groups, and the names in them that are coordinates of rows and columns
+    coordinates : groups, and the names in them that are coordinates of rows and columns
     """
-    near = [v for group in bands for v in variables_of(source.path, group) if len(v.dims) == 1]
-    for group, names in places.items():
-        near += [v for v in variables_of(source.path, group) if last(v.name) in names.split()]
+    near = [v for group in bands for v in open_variables(source.path, group) if len(v.dims) == 1]
+    for group, names in coordinates.items():
+        near += [v for v in open_variables(source.path, group) if last(v.name) in names.split()]
     cubes = [
         a for a in plain_arrays(source) if a.name.rpartition("/")[0] in groups and len(a.dims) > 1
     ]

@@ -14,7 +14,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.options import nearest
 from gangsaw.codecs.core.plugins.selection import ArrayFacts, Extents, Grade
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.formats.python_objects.conversion import kind_of
+from gangsaw.tasks.formats.python_objects.conversion import get_type_name
 from gangsaw.tasks.jobs.choice.choose import (
     GENERAL_CODEC,
     Choice,
@@ -181,7 +181,7 @@ class Recipe:
 
 def _require(is_right: bool, what: str, value: object, wanted: str) -> None:
     if not is_right:
-        raise TypeError(f"{what} must be {wanted}, got {kind_of(value)}")
+        raise TypeError(f"{what} must be {wanted}, got {get_type_name(value)}")
 
 
 def _tell(

@@ -15,10 +15,10 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.run.graph import OnBlocks
 from gangsaw.tasks.formats.python_objects.arrays_in_memory import (
     HeldArray,
+    assemble_regions,
     base_of,
     base_region,
     based_on,
-    parts_of,
     span_of,
 )
 from gangsaw.tasks.formats.python_objects.blocks import BlockArray, cast_block
@@ -94,14 +94,14 @@ def given(function: FunctionT, batch: object, samples: Sequence[NumpyArray]) -> 
     spans = (span_of(region) for region in _regions(function, batch))
     named = (cast_block(one, base.dtype, base.name) for one in samples)
     kept = dict(zip(spans, named, strict=True))
-    return _reading(function, parts_of(base, kept))
+    return _reading(function, assemble_regions(base, kept))
 
 
 def without_blocks(function: FunctionT) -> FunctionT:
     """Return a batch function with the description of its Dask array, without the graph."""
     base = base_of(getattr(function, "source", None))
     assert base is not None
-    return _reading(function, parts_of(base, {}))
+    return _reading(function, assemble_regions(base, {}))
 
 
 def on_blocks(

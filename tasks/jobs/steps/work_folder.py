@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.formats.contract.pipes import is_stream
-from gangsaw.tasks.formats.exporting.atomic import check_target, place_of
+from gangsaw.tasks.formats.exporting.atomic import check_target, get_store_prefix
 from gangsaw.tasks.store.state.lease import leased, refuse_leased
 from gangsaw.tasks.store.typed import read_fields
 
@@ -50,7 +50,7 @@ class StepsBeside:
     def check(self) -> None:
         """Raise BadParams if the target or an earlier step folder exists and must stay."""
         if not is_stream(self.target):
-            refuse_leased(place_of(Path(self.target)))
+            refuse_leased(get_store_prefix(Path(self.target)))
         self._check_free()
 
     def _check_free(self) -> None:
@@ -78,7 +78,7 @@ class StepsBeside:
             with TemporaryDirectory(prefix="gangsaw-steps-") as name:
                 yield Path(name, "steps")
             return
-        with leased(place_of(Path(self.target)), shared=True) as lease:
+        with leased(get_store_prefix(Path(self.target)), shared=True) as lease:
             self._check_free()
             if self.folder.exists() and not self.resume:
                 shutil.rmtree(self.folder)

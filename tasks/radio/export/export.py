@@ -22,15 +22,15 @@ from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.engine.report.failure import ChunkFailed, naming
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.formats.exporting.atomic import whole_files, whole_folder
-from gangsaw.tasks.radio.export.mark import mark
+from gangsaw.tasks.radio.export.mark import write_note
 from gangsaw.tasks.radio.measurement_sets.files import FILE, put_files
 from gangsaw.tasks.radio.measurement_sets.managers import MANAGER, put_manager
 from gangsaw.tasks.radio.radio import (
     TEMPLATE,
     Template,
     TemplatePart,
+    describe_error,
     find_template,
-    first_line,
     remedy,
 )
 from gangsaw.tasks.radio.rows import Put, Rows, Run
@@ -58,7 +58,7 @@ def export_radio(
     Raises BadParams if the store was not made from such a file, if the target exists, or if the
     format cannot represent the same bits.
     """
-    check_fits(source, kind)
+    check_template_kind(source, kind)
     template = find_template(source)
     assert template is not None
     if kind in (template.format, "hdf5"):
@@ -79,7 +79,7 @@ def export_radio(
 def _mark(source: Source, part: Path, kind: str) -> None:
     """Note in a file that samples of damaged blocks are filled."""
     if text := mark_of(source):
-        mark(part, kind, text)
+        write_note(part, kind, text)
 
 
 def check_whole(source: Source, damage: Damage) -> None:
@@ -92,7 +92,7 @@ def check_whole(source: Source, damage: Damage) -> None:
         )
 
 
-def check_fits(source: Source, kind: str) -> None:
+def check_template_kind(source: Source, kind: str) -> None:
     """Raise BadParams for a data set without a template, or with one that `kind` cannot use.
 
     For "hdf5" the format of the template is written, also uvh5.
@@ -202,9 +202,13 @@ def _template_errors(store: str) -> Iterator[None]:
     except OSError as error:
         if error.errno is not None:  # errors of the disk have an errno, those of HDF5 have none
             raise
-        raise CorruptChunk(f"the template is damaged: {first_line(error)}", store=store) from error
+        raise CorruptChunk(
+            f"the template is damaged: {describe_error(error)}", store=store
+        ) from error
     except (RuntimeError, KeyError, TypeError) as error:
-        raise CorruptChunk(f"the template is damaged: {first_line(error)}", store=store) from error
+        raise CorruptChunk(
+            f"the template is damaged: {describe_error(error)}", store=store
+        ) from error
 
 
 def _grid(array: SourceArray, rows: Rows) -> ChunkGrid:
@@ -269,11 +273,11 @@ def _fill_ms(template: Template, path: Path) -> Iterator[PutColumn]:
         DESCRIPTION,
         PART,
         copy_template_cells,
-        unpack,
+        extract_template,
     )
 
     path.mkdir(exist_ok=True)
-    unpack(template.data, path)
+    extract_template(template.data, path)
     table = open_table(str(path), ack=False, readonly=False)
     try:
         table.addrows(template.parts[0].rows.n_rows)

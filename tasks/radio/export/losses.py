@@ -37,7 +37,7 @@ PARAMETERS = {"UU", "VV", "WW", "DATE", "_DATE", "BASELINE", "SOURCE", "FREQSEL"
 PARAMETERS |= {"ANTENNA1", "ANTENNA2", "SUBARRAY", "LST"}
 
 
-def lost(source: Source, template: Template, kind: str) -> Iterator[str]:
+def list_losses(source: Source, template: Template, kind: str) -> Iterator[str]:
     """Yield a phrase for each item that a data set would lose in another format."""
     yield from {"ms": _of_ms, "uvfits": _of_uvfits}.get(template.format, _of_uvh5)(source, template)
     if kind == "uvfits" and template.format != "uvfits":
@@ -47,7 +47,7 @@ def lost(source: Source, template: Template, kind: str) -> Iterator[str]:
 
 
 def _of_ms(source: Source, template: Template) -> Iterator[str]:
-    from gangsaw.tasks.radio.measurement_sets.template import KEPT, unpack
+    from gangsaw.tasks.radio.measurement_sets.template import CELLS_FOLDER, extract_template
 
     coords = {str(c.attrs.get("item")): c for c in source.coords}
     variables: list[SourceArray | Coordinate] = [*source.arrays, *source.coords]
@@ -55,9 +55,9 @@ def _of_ms(source: Source, template: Template) -> Iterator[str]:
         if not _is_uninformative(item, coords):
             yield f"column {item}"
     with TemporaryDirectory() as folder:
-        unpack(template.data, Path(folder))
+        extract_template(template.data, Path(folder))
         for name, rows in _rows_of_tables(Path(folder)).items():
-            if name == KEPT:
+            if name == CELLS_FOLDER:
                 yield from (f"column {column}" for column in _columns(Path(folder) / name))
             elif name not in SUBTABLES and rows:
                 yield f"subtable {name}"

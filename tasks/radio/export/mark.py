@@ -12,7 +12,7 @@ BLOCK, CARD = 2880, 80  # bytes, of a header of FITS
 CARD_TEXT = 70  # of a text in a card
 
 
-def mark(path: Path, kind: str, text: str) -> None:
+def write_note(path: Path, kind: str, text: str) -> None:
     """Write the note where the format has a place: an attribute, a keyword, the history."""
     if kind == "ms":
         _mark_table(path, text)

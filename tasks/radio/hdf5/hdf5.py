@@ -19,7 +19,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.signatures import hdf5_start
 from gangsaw.tasks.formats.hdf5.filters import missing_filter, open_hdf5
 from gangsaw.tasks.formats.hdf5.virtual import check_virtual
-from gangsaw.tasks.radio.hdf5.template import make_template, too_large
+from gangsaw.tasks.radio.hdf5.template import find_large_datasets, make_hdf5_template
 from gangsaw.tasks.radio.hdf5.template_differences import compare_hdf5_templates
 from gangsaw.tasks.radio.radio import (
     ALL,
@@ -31,10 +31,10 @@ from gangsaw.tasks.radio.radio import (
     VariableSelection,
     key_coordinates,
     make_source,
-    pick,
+    select_variables,
     without,
 )
-from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
+from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, map_rows_to_axes
 from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Coordinate, Region
 from gangsaw.tasks.store.dataset.variables import SMALL
@@ -78,7 +78,7 @@ class Hdf5Column(ColumnArray):
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
         """Return a run of rows: (rows, ...)."""
-        dataset = opened(self.path, self.version)[self.item]
+        dataset = open_cached_file(self.path, self.version)[self.item]
         return _from_file(dataset, dataset[(run, *rest[: dataset.ndim - 1])], rest)
 
 
@@ -97,11 +97,11 @@ def read_whole(path: str, dataset: h5py.Dataset) -> NumpyArray:
     return np.asarray(dataset[()])
 
 
-def kind_of(path: str) -> str | None:
+def detect_layout(path: str) -> str | None:
     """Return "uvh5", "hdf5" for KAT's layout, or None for other HDF5 and for a damaged file."""
     absolute = str(Path(path).absolute())
     try:
-        file = opened(absolute, version_of(absolute))
+        file = open_cached_file(absolute, version_of(absolute))
         if _is_uvh5(file):
             return "uvh5"
         return "hdf5" if "Data/correlator_data" in file else None
@@ -113,24 +113,24 @@ def _is_uvh5(file: h5py.File) -> bool:
     return "Data/visdata" in file and "Header/time_array" in file
 
 
-def open_radio_hdf5(path: str, taken: VariableSelection = ALL) -> RadioSource:
+def open_radio_hdf5(path: str, selection: VariableSelection = ALL) -> RadioSource:
     """Open a uvh5 or KAT file as a source; raise BadParams for other HDF5 and for a damaged file.
 
     It also raises BadParams if the datasets other than columns are too large to be copied whole,
-    unless `taken` accepts the loss.
+    unless `selection` accepts the loss.
     """
     absolute = str(Path(path).absolute())
     if Path(absolute).is_file() and hdf5_start(absolute) is None:
         raise BadParams(f"{path} is no HDF5 file: leave --format out, or name its own")
     version = version_of(absolute)
     try:
-        file = opened(absolute, version)
-        if (kind := kind_of(path)) is None:
+        file = open_cached_file(absolute, version)
+        if (kind := detect_layout(path)) is None:
             raise BadParams(f"{path} holds no visibilities as uvh5, KAT-7 and MeerKAT lay them out")
         check_virtual(path, file)
         _check_filters(path, file)
-        opening = _Opening(path, absolute, version, file, taken)
-        return pick((_uvh5 if kind == "uvh5" else _kat)(opening), taken.variables)
+        opening = _Opening(path, absolute, version, file, selection)
+        return select_variables((_uvh5 if kind == "uvh5" else _kat)(opening), selection.variables)
     except (OSError, KeyError, RuntimeError) as error:
         raise BadParams(f"{path} cannot be read: {_line(error)}") from error
 
@@ -150,7 +150,7 @@ def _line(error: Exception) -> str:
 
 
 @cache_open_files(8)
-def opened(path: str, version: str) -> h5py.File:
+def open_cached_file(path: str, version: str) -> h5py.File:
     """Open a file for reading; `version` only distinguishes versions of it in the cache."""
     return open_hdf5(path)  # HERA's files use the Bitshuffle filter
 
@@ -164,21 +164,21 @@ class _Opening:
     name, path : path as given by the user, and the absolute path
     version : version of the file, so that a changed file is opened again
     file : the open file
-    taken : the user's selection of variables
+    selection : the user's selection of variables
     """
 
     name: str
     path: str
     version: str
     file: h5py.File
-    taken: VariableSelection
+    selection: VariableSelection
 
     def source(
         self, kind: str, columns: list[Hdf5Column], coords: list[Coordinate], emptied: set[str]
     ) -> RadioSource:
         """Return the source; datasets too large for its template are refused or left out."""
-        lost = self.taken.without(self.name, too_large(self.file, emptied))
-        template = (kind, make_template(self.file, emptied, {one.name for one in lost}))
+        lost = self.selection.without(self.name, find_large_datasets(self.file, emptied))
+        template = (kind, make_hdf5_template(self.file, emptied, {one.name for one in lost}))
         parts = [RowsPart("", columns, coords)]
         return without(
             make_source(self.name, self.path, parts, template, compare_hdf5_templates), lost
@@ -191,7 +191,7 @@ class _Opening:
 
 def _uvh5(of: _Opening) -> RadioSource:
     keys = {item: read_whole(of.name, of.file[item]) for item in UVH5_KEYS}
-    rows = find_rows(*keys.values())
+    rows = map_rows_to_axes(*keys.values())
     in_header = {i: n for i, n in UVH5_ROWS.items() if _has_rows(of.file.get(i), rows)}
     named = {**_data_names(of.file, rows), **in_header}
     channels = [*_channels(of.name, of.file)]

@@ -17,7 +17,7 @@ from gangsaw.tasks.store.dataset.losses import Refused
 from gangsaw.tasks.store.dataset.variables import MOST_WHOLE
 
 
-def too_large(file: h5py.File, emptied: Collection[str]) -> list[Refused]:
+def find_large_datasets(file: h5py.File, emptied: Collection[str]) -> list[Refused]:
     """Return the largest datasets that must be left out, so that the rest can be copied whole.
 
     The datasets `emptied` are not counted.
@@ -37,7 +37,7 @@ def too_large(file: h5py.File, emptied: Collection[str]) -> list[Refused]:
     return [Refused(name, f"has {reason.format(size >> 20)}") for name, size in found]
 
 
-def make_template(
+def make_hdf5_template(
     file: h5py.File, emptied: Collection[str], without: Collection[str] = ()
 ) -> NDArray[np.uint8]:
     """Return the bytes of a copy of `file` without the samples of the datasets `emptied`.

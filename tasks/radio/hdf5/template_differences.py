@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.radio.template_differences import differences, plain
+from gangsaw.tasks.radio.template_differences import list_item_differences, make_comparable
 
 
 def compare_hdf5_templates(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
@@ -24,7 +24,7 @@ def _items(stored: NumpyArray, wanted: NumpyArray) -> Iterator[str]:
         h5py.File(io.BytesIO(wanted.tobytes()), "r") as b,
     ):
         found, source = _contents(a), _contents(b)
-    yield from differences(found, source)
+    yield from list_item_differences(found, source)
 
 
 def _contents(file: h5py.File) -> dict[str, object]:
@@ -32,10 +32,10 @@ def _contents(file: h5py.File) -> dict[str, object]:
 
     def visit(name: str, item: h5py.HLObject) -> None:
         for key, value in item.attrs.items():
-            found[f"attribute {key} of {name or '/'}"] = plain(value)
+            found[f"attribute {key} of {name or '/'}"] = make_comparable(value)
         if isinstance(item, h5py.Dataset):
             value = item[()] if item.shape is not None and item.id.get_storage_size() else None
-            found[name] = (item.shape, str(item.dtype), item.chunks, plain(value))
+            found[name] = (item.shape, str(item.dtype), item.chunks, make_comparable(value))
 
     visit("", file)
     file.visititems(visit)

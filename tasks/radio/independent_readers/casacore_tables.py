@@ -11,7 +11,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
-from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
 from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.sources.open_files import cache_open_files
@@ -45,21 +45,21 @@ class TableColumn(Described):
     path, version : path and version of the table
     item : name of the column
     description : DATA_DESC_ID of its rows; -1 selects all rows
-    places : mapping of times and baselines to rows
+    row_numbers : mapping of times and baselines to rows
     """
 
     path: str
     version: str
     item: str
     description: int
-    places: RowNumbers
+    row_numbers: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
         """Return the values of a region."""
-        n = len(self.places.shape)
+        n = len(self.row_numbers.shape)
         with CASACORE:
             table = _opened(self.path, self.description, self.version)
-            values = self.places.read(lambda *run: _cells(table, self.item, *run), region[:n])
+            values = self.row_numbers.read(lambda *run: _cells(table, self.item, *run), region[:n])
         return values[(slice(None),) * n + region[n:]]
 
 
@@ -87,7 +87,7 @@ def open_ms_reader(path: str, group: str, variables: Sequence[str]) -> Independe
     absolute = str(Path(path).absolute())
     with CASACORE:
         found = [*_arrays(absolute, version_of(absolute), group, is_whole=not variables)]
-    return IndependentReader(library("python-casacore"), chosen(found, variables))
+    return IndependentReader(library("python-casacore"), select_arrays(found, variables))
 
 
 def _arrays(path: str, version: str, group: str, *, is_whole: bool) -> Iterator[SourceArray]:
@@ -133,20 +133,20 @@ def _of_rows(rows: _RowsOfTable, cells: dict[str, tuple[int, ...]]) -> Iterator[
 
 
 def _column(
-    rows: _RowsOfTable, name: str, cell: tuple[int, ...], places: RowNumbers
+    rows: _RowsOfTable, name: str, cell: tuple[int, ...], row_numbers: RowNumbers
 ) -> TableColumn:
-    shape = places.shape + cell
+    shape = row_numbers.shape + cell
     return TableColumn(
         name=rows.before + IN_STORES.get(name, name),
         shape=shape,
         dtype=_cells(rows.table, name, 0, 1).dtype,
         dims=("",) * len(shape),
-        chunks=(1,) * len(places.shape) + cell,
+        chunks=(1,) * len(row_numbers.shape) + cell,
         path=rows.path,
         version=rows.version,
         item=name,
         description=rows.description,
-        places=places,
+        row_numbers=row_numbers,
     )
 
 

@@ -11,7 +11,7 @@ from gangsaw.tasks.store.dataset.paths import resolved
 Some = TypeVar("Some", bound=SourceArray)
 
 
-def chosen(found: Sequence[Some], variables: Sequence[str]) -> tuple[Some, ...]:
+def select_arrays(found: Sequence[Some], variables: Sequence[str]) -> tuple[Some, ...]:
     """Return the arrays that the user names; all if none is named."""
     wanted = resolved(variables, [array.name for array in found])
     return tuple(array for array in found if not variables or array.name in wanted)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
-from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers
 from gangsaw.tasks.radio.independent_readers.uvdata_arrays import (
     key_arrays,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from astropy.io import fits
 
 SAMPLES = ("VISIBILITY", "WEIGHT", "FLAG")
-TAKEN = ("time", "ANTENNA1", "ANTENNA2", "frequency", "polarization")
+COORDINATES = ("time", "ANTENNA1", "ANTENNA2", "frequency", "polarization")
 BASELINE = ("UU", "VV", "WW")
 
 
@@ -37,25 +37,25 @@ class FieldOfGroups(Described):
     ----------
     path : path of the file
     fields : numbers of the parameters; empty for the samples
-    places : mapping of times and baselines to groups
+    row_numbers : mapping of times and baselines to groups
     """
 
     path: str
     fields: tuple[int, ...]
-    places: RowNumbers
+    row_numbers: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
         """Return the values of a region."""
-        n = len(self.places.shape)
+        n = len(self.row_numbers.shape)
         groups = _raw(self.path)
-        values = self.places.read(lambda *run: self._values(groups, *run), region[:n])
+        values = self.row_numbers.read(lambda *run: self._values(groups, *run), region[:n])
         return values[(slice(None),) * n + region[n:]]
 
     def _values(self, groups: NDArray[np.void], first: int, n: int) -> NumpyArray:
         names, run = groups.dtype.names or (), slice(first, first + n)
         if self.fields:
             found = np.stack([groups[names[field]][run] for field in self.fields], axis=-1)
-            return found.astype("f4") if self.shape[len(self.places.shape) :] else found[:, 0]
+            return found.astype("f4") if self.shape[len(self.row_numbers.shape) :] else found[:, 0]
         cells = groups[names[-1]][run]
         cells = cells.reshape(n, -1, *cells.shape[-2:]).astype("f4")
         if self.name == "VISIBILITY":  # pyuvdata's sign convention; signs of zeros are preserved
@@ -94,7 +94,7 @@ def open_uvfits_reader(path: str, variables: Sequence[str]) -> IndependentReader
         *_fields(absolute, header, places),
     ]
     return IndependentReader(
-        f"{library('astropy')} and {library('pyuvdata')}", chosen(found, variables)
+        f"{library('astropy')} and {library('pyuvdata')}", select_arrays(found, variables)
     )
 
 
@@ -115,7 +115,7 @@ def _fields(path: str, header: fits.Header, rows: RowNumbers) -> Iterator[FieldO
     if tuple(n[:2] for n in names[:3]) == BASELINE and len(set(scales)) == 1:
         yield _field(path, "UVW", "f4", (0, 1, 2), (3,), rows)
         first = 3
-    used = {*TAKEN, "UVW", *SAMPLES, ""}
+    used = {*COORDINATES, "UVW", *SAMPLES, ""}
     for number in range(first, len(names)):
         own = names[number].replace("/", "_")
         name = f"PARAMETER_{number + 1}" if own in used else own
@@ -140,5 +140,5 @@ def _field(
         chunks=(1,) * len(rows.shape) + cell,
         path=path,
         fields=fields,
-        places=rows,
+        row_numbers=rows,
     )

@@ -13,7 +13,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.formats.hdf5.filters import open_hdf5
-from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
 from gangsaw.tasks.sources.source import Described, Region
 
@@ -45,27 +45,27 @@ class RowsOfDataset(Described):
     Attributes
     ----------
     path, item : path of the file, and name of the dataset
-    places : mapping of times and baselines to rows
+    row_numbers : mapping of times and baselines to rows
     pairs : "complex" for real and imaginary part on the last axis, which the store lacks; "parts"
         for fields of the file that are an axis of the store; else ""
     """
 
     path: str
     item: str
-    places: RowNumbers
+    row_numbers: RowNumbers
     pairs: str = ""
 
     def read(self, region: Region) -> NumpyArray:
         """Return the values of a region."""
-        n = len(self.places.shape)
-        with opened(self.path) as file:
+        n = len(self.row_numbers.shape)
+        with open_filtered_hdf5(self.path) as file:
             dataset = file[self.item]
             cells = region[n : n + dataset.ndim - 1]
 
             def rows(first: int, count: int) -> NumpyArray:
                 return np.asarray(dataset[(slice(first, first + count), *cells)])
 
-            values = self.places.read(rows, region[:n])
+            values = self.row_numbers.read(rows, region[:n])
         if self.pairs == "complex":
             return _joined(values, self.dtype)
         if self.pairs == "parts":
@@ -82,7 +82,7 @@ def _joined(pairs: NumpyArray, dtype: Dtype) -> NumpyArray:
 
 
 @contextmanager
-def opened(path: str) -> Iterator[h5py.File]:
+def open_filtered_hdf5(path: str) -> Iterator[h5py.File]:
     """Open a file with the HDF5 filters that HERA's files need, if they are installed."""
     with open_hdf5(path) as file:
         yield file
@@ -91,17 +91,17 @@ def opened(path: str) -> Iterator[h5py.File]:
 def open_uvh5_reader(path: str, variables: Sequence[str]) -> IndependentReader:
     """Return an independent reader of the datasets of a uvh5 file, by times and baselines."""
     absolute = str(Path(path).absolute())
-    with opened(absolute) as file:
+    with open_filtered_hdf5(absolute) as file:
         found = [*_uvh5(absolute, file)]
-    return IndependentReader(library("h5py"), chosen(found, variables))
+    return IndependentReader(library("h5py"), select_arrays(found, variables))
 
 
 def open_kat_reader(path: str, variables: Sequence[str]) -> IndependentReader:
     """Return an independent reader of visibilities, flags and weights of a KAT file."""
     absolute = str(Path(path).absolute())
-    with opened(absolute) as file:
+    with open_filtered_hdf5(absolute) as file:
         found = [*_kat(absolute, file)]
-    return IndependentReader(library("h5py"), chosen(found, variables))
+    return IndependentReader(library("h5py"), select_arrays(found, variables))
 
 
 def _uvh5(path: str, file: h5py.File) -> Iterator[RowsOfDataset]:
@@ -155,6 +155,6 @@ def _array(path: str, dataset: h5py.Dataset, name: str, rows: RowNumbers) -> Row
         chunks=None,
         path=path,
         item=dataset.name,
-        places=rows,
+        row_numbers=rows,
         pairs=pairs,
     )

@@ -12,7 +12,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
-from gangsaw.tasks.radio.independent_readers.chosen import chosen
+from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.sources.source import Described, Region
@@ -40,21 +40,21 @@ class ArrayOfUvdata(Described):
     ----------
     path, kind, version : path, file type and version of the file
     item : attribute of `UVData`
-    places : mapping of times and baselines to rows
+    row_numbers : mapping of times and baselines to rows
     """
 
     path: str
     kind: str
     version: str
     item: str
-    places: RowNumbers
+    row_numbers: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
         """Return the values of a region."""
-        n, is_key = len(self.places.shape), self.item in KEYS
+        n, is_key = len(self.row_numbers.shape), self.item in KEYS
         uvdata = read_uvdata(self.path, self.kind, self.version, is_key)
         array = np.asarray(getattr(uvdata, self.item))
-        values = self.places.read(lambda first, rows: array[first : first + rows], region[:n])
+        values = self.row_numbers.read(lambda first, rows: array[first : first + rows], region[:n])
         return values[(slice(None),) * n + region[n:]].astype(self.dtype)
 
 
@@ -81,7 +81,7 @@ def open_uvdata_reader(path: str, kind: str, variables: Sequence[str]) -> Indepe
         return None
     rows = [_array(absolute, kind, name, item, places, t) for name, (item, t) in ROWS.items()]
     found = [*key_arrays(absolute, kind, places), *rows]
-    return IndependentReader(library("pyuvdata"), chosen(found, variables))
+    return IndependentReader(library("pyuvdata"), select_arrays(found, variables))
 
 
 def read_row_numbers(path: str, kind: str) -> RowNumbers | None:
@@ -115,5 +115,5 @@ def _array(
         kind=kind,
         version=version,
         item=item,
-        places=rows,
+        row_numbers=rows,
     )

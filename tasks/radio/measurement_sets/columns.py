@@ -70,7 +70,7 @@ def measure_irregular_columns(parts: Iterable[tables.table]) -> Mapping[str, int
     return found
 
 
-def too_large(irregular: Mapping[str, int]) -> list[Refused]:
+def find_large_columns(irregular: Mapping[str, int]) -> list[Refused]:
     """Return the largest of these columns that must be left out to copy the rest whole."""
     reason = (
         "{} MiB in some rows only, of several extents or of texts; such columns are copied whole, "

@@ -86,7 +86,7 @@ def replaced(
     return {key: {**m, **tiled} if is_replaced(m) else m for key, m in managers.items()}
 
 
-def columns_of(files: tuple[FileBytes, ...]) -> set[str]:
+def list_managed_columns(files: tuple[FileBytes, ...]) -> set[str]:
     """Return the columns of these manager files."""
     return {column for file in files for column in _manager(file)["COLUMNS"]}
 

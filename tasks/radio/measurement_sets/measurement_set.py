@@ -21,21 +21,21 @@ from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.radio.measurement_sets.columns import (
     TYPES,
     CellColumn,
+    find_large_columns,
     measure_irregular_columns,
     regular_columns,
-    too_large,
 )
 from gangsaw.tasks.radio.measurement_sets.files import FILE, large_files
 from gangsaw.tasks.radio.measurement_sets.managers import (
-    columns_of,
     computed_columns,
+    list_managed_columns,
     manager_files,
     refused_columns,
 )
 from gangsaw.tasks.radio.measurement_sets.template import (
     DESCRIPTION,
     PART,
-    make_template,
+    make_ms_template,
     subtables,
 )
 from gangsaw.tasks.radio.measurement_sets.template_differences import compare_ms_templates
@@ -47,13 +47,13 @@ from gangsaw.tasks.radio.radio import (
     RadioSource,
     RowsPart,
     VariableSelection,
-    first_line,
+    describe_error,
     key_coordinates,
     make_source,
-    pick,
+    select_variables,
     without,
 )
-from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
+from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, map_rows_to_axes
 from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Coordinate, Region
 from gangsaw.tasks.store.objects.change_stamps import version_of
@@ -93,7 +93,7 @@ class MsColumn(ColumnArray):
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
         """Return a run of rows: (rows, ...)."""
         with CASACORE:
-            table = opened(self.path, self.description, self.version)
+            table = open_main_table(self.path, self.description, self.version)
             n = run.stop - run.start
             if not rest:
                 found = table.getcol(self.item, run.start, n)
@@ -109,12 +109,12 @@ def is_measurement_set(path: Path) -> bool:
 
 
 def open_measurement_set(
-    path: str, description: str = "", taken: VariableSelection = ALL
+    path: str, description: str = "", selection: VariableSelection = ALL
 ) -> RadioSource:
     """Open a MeasurementSet; raise BadParams if there is none, or casacore is missing.
 
     `description` is the DATA_DESC_ID whose rows are selected, "" selects all. Several data
-    descriptions become one group each, as their numbers of channels differ. `taken` names the
+    descriptions become one group each, as their numbers of channels differ. `selection` names the
     selected arrays. Without names, columns that are not regular arrays are stored, too.
     """
     absolute = str(Path(path).absolute())
@@ -122,13 +122,15 @@ def open_measurement_set(
         from casacore.tables import table  # noqa: F401
     try:
         with CASACORE:
-            return pick(_open(path, absolute, description, taken), taken.variables)
+            return select_variables(
+                _open(path, absolute, description, selection), selection.variables
+            )
     except (RuntimeError, OSError, MemoryError) as error:  # a damaged table claims any size
-        raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
+        raise BadParams(f"{path} cannot be read: {describe_error(error)}") from error
 
 
 @cache_open_files(8)
-def opened(path: str, description: int, version: str) -> tables.table:
+def open_main_table(path: str, description: int, version: str) -> tables.table:
     """Return the main table, or its rows of one data description.
 
     `version` only distinguishes versions of the table in the cache.
@@ -141,7 +143,7 @@ def opened(path: str, description: int, version: str) -> tables.table:
 
 def _open(path: str, absolute: str, wanted: str, choice: VariableSelection) -> RadioSource:
     version = version_of(absolute)
-    table = opened(absolute, -1, version)
+    table = open_main_table(absolute, -1, version)
     if missing := {*KEYS, DESCRIPTION} - set(table.colnames()):
         raise BadParams(
             f"{path} is no MeasurementSet: its table has no {', '.join(sorted(missing))}"
@@ -149,17 +151,19 @@ def _open(path: str, absolute: str, wanted: str, choice: VariableSelection) -> R
     if not table.nrows():
         raise BadParams(f"{path} holds no rows")
     _check_rows(path, absolute, table.nrows())
-    taken = _descriptions(path, table, wanted)
-    table = opened(absolute, taken[0] if wanted else -1, version)
-    tables = {d: opened(absolute, d, version) for d in taken}
+    descriptions = _descriptions(path, table, wanted)
+    table = open_main_table(absolute, descriptions[0] if wanted else -1, version)
+    tables = {d: open_main_table(absolute, d, version) for d in descriptions}
     odd, some = measure_irregular_columns(tables.values()), bool(choice.variables)
     lost = (
-        () if some else choice.without(path, [*too_large(odd), *refused_columns(absolute, table)])
+        ()
+        if some
+        else choice.without(path, [*find_large_columns(odd), *refused_columns(absolute, table)])
     )
     is_whole = not some and (len(tables) > 1 or -1 in tables)  # managers' files have all rows
     files = tuple(manager_files(absolute, version, table)) if is_whole else ()
     large = tuple(large_files(subtables(table), version))
-    place = partial(_part, absolute, version, {*odd, *columns_of(files)})
+    place = partial(_part, absolute, version, {*odd, *list_managed_columns(files)})
     if len(tables) == 1:
         ((number, rows),) = tables.items()
         parts = [place("", number, rows)]
@@ -171,7 +175,7 @@ def _open(path: str, absolute: str, wanted: str, choice: VariableSelection) -> R
     left = [one.name for one in lost if one.name in odd]
     kept = () if some else tuple(name for name in odd if name not in left)
     apart = tuple(str(file.attrs[FILE]) for file in large)
-    template = make_template(absolute, table, kept, left, apart)
+    template = make_ms_template(absolute, table, kept, left, apart)
     return without(
         make_source(path, absolute, parts, ("ms", template), compare_ms_templates, apart), lost
     )
@@ -190,7 +194,7 @@ def _part(
     """Return the rows of one data description as the group `name`."""
     keys = {item: table.getcol(item) for item in KEYS}
     computed = computed_columns(path, table)
-    rows = find_rows(*keys.values())
+    rows = map_rows_to_axes(*keys.values())
     channels = _channels(table)
     without = {*KEYS, *irregular, *([DESCRIPTION] if name else [])}
     columns = [

@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 DESCRIPTION = "DATA_DESC_ID"
 PART = "data_description_"  # name of the group of a data description, followed by its number
-KEPT = "gangsaw_kept_columns"
+CELLS_FOLDER = "gangsaw_kept_columns"
 
 
-def make_template(
+def make_ms_template(
     path: str,
     table: tables.table,
-    kept: Sequence[str],
+    with_cells: Sequence[str],
     without: Sequence[str] = (),
     apart: Collection[str] = (),
 ) -> NDArray[np.uint8]:
     """Return the bytes of a tar file of a MeasurementSet without the rows of its main table.
 
-    The cells of the columns `kept` are included. The columns `without` are left out completely.
+    The cells of the columns `with_cells` are included. The columns `without` are left out.
     `apart` are files of subtables that the store contains as arrays, so they are not included.
     """
     buffer = io.BytesIO()
@@ -54,11 +54,11 @@ def make_template(
                 _add(archive, file, file.name)
         for name, where in subtables(table).items():
             _add_folder(archive, where, name, apart)
-        if kept:
+        if with_cells:
             cells = Path(folder) / "kept"
-            columns = table.query(columns=",".join(kept))
+            columns = table.query(columns=",".join(with_cells))
             columns.copy(str(cells), deep=True, valuecopy=True).close()
-            _add_folder(archive, cells, KEPT)
+            _add_folder(archive, cells, CELLS_FOLDER)
     return np.frombuffer(buffer.getvalue(), np.uint8)
 
 
@@ -95,7 +95,7 @@ def _add(archive: tarfile.TarFile, file: Path, name: str) -> None:
         archive.addfile(entry, data)
 
 
-def unpack(template: NDArray[np.uint8], folder: Path) -> None:
+def extract_template(template: NDArray[np.uint8], folder: Path) -> None:
     """Write the tables of a template to a folder; raise CorruptChunk for damaged bytes."""
     try:
         with tarfile.open(fileobj=io.BytesIO(template.tobytes())) as archive:
@@ -108,8 +108,8 @@ def copy_template_cells(main: tables.table, folder: Path) -> None:
     """Copy the cells that the template includes to the main table, and remove their own table."""
     from casacore.tables import table as open_table
 
-    if not (folder / KEPT).is_dir():
+    if not (folder / CELLS_FOLDER).is_dir():
         return
-    with open_table(str(folder / KEPT), ack=False, lockoptions="usernoread") as cells:
+    with open_table(str(folder / CELLS_FOLDER), ack=False, lockoptions="usernoread") as cells:
         cells.copyrows(main, 0, 0, cells.nrows())
-    shutil.rmtree(folder / KEPT)
+    shutil.rmtree(folder / CELLS_FOLDER)

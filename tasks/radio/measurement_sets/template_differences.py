@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.radio.measurement_sets.template import KEPT, unpack
-from gangsaw.tasks.radio.template_differences import differences, plain
+from gangsaw.tasks.radio.measurement_sets.template import CELLS_FOLDER, extract_template
+from gangsaw.tasks.radio.template_differences import list_item_differences, make_comparable
 from gangsaw.tasks.store.objects.change_stamps import LOCK
 
 
@@ -25,16 +25,16 @@ def _tables(stored: NumpyArray, wanted: NumpyArray) -> Iterator[str]:
         a, b = Path(folder) / "a", Path(folder) / "b"
         for place, data in ((a, stored), (b, wanted)):
             place.mkdir()
-            unpack(np.asarray(data, np.uint8), place)
+            extract_template(np.asarray(data, np.uint8), place)
         names = sorted({t.parent.relative_to(p) for p in (a, b) for t in p.rglob("table.dat")})
         for name in names:
             if _files(a / name) != _files(b / name):
-                lines = differences(_cells(a / name), _cells(b / name))
+                lines = list_item_differences(_cells(a / name), _cells(b / name))
                 yield from (f"{_title(name)}: {line}" for line in lines)
 
 
 def _title(name: Path) -> str:
-    return {".": "main table", KEPT: "main table"}.get(str(name), str(name))
+    return {".": "main table", CELLS_FOLDER: "main table"}.get(str(name), str(name))
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -57,11 +57,11 @@ def _cells_of(folder: Path) -> dict[str, object]:
 
     with open_table(str(folder), ack=False, lockoptions="usernoread") as table:
         keywords = {k: v for k, v in table.getkeywords().items() if "Table: " not in str(v)}
-        found: dict[str, object] = {f"keyword {k}": plain(v) for k, v in keywords.items()}
+        found: dict[str, object] = {f"keyword {k}": make_comparable(v) for k, v in keywords.items()}
         for name in table.colnames():
             rows = range(table.nrows())
             is_scalar = table.isscalarcol(name)
             cells = (r if is_scalar or table.iscelldefined(name, r) else None for r in rows)
-            values = [None if r is None else plain(table.getcell(name, r)) for r in cells]
-            found[f"column {name}"] = (plain(table.getcolkeywords(name)), values)
+            values = [None if r is None else make_comparable(table.getcell(name, r)) for r in cells]
+            found[f"column {name}"] = (make_comparable(table.getcolkeywords(name)), values)
     return found

@@ -10,7 +10,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
-from gangsaw.tasks.radio.radio import first_line
+from gangsaw.tasks.radio.radio import describe_error
 from gangsaw.tasks.radio.uvdata.uvfits import visibilities
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def convert(source: Path, target: Path, from_kind: str, to_kind: str) -> None:
             raise
         except (ValueError, RuntimeError, KeyError, TypeError, NotImplementedError) as error:
             raise BadParams(
-                f"pyuvdata cannot write this {from_kind} as {to_kind}: {first_line(error)}"
+                f"pyuvdata cannot write this {from_kind} as {to_kind}: {describe_error(error)}"
             ) from error
 
 

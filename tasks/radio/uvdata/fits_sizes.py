@@ -18,7 +18,7 @@ SIZES = ("BITPIX", "NAXIS", "PCOUNT", "GCOUNT", "GROUPS")
 Cards = dict[str, str]
 
 
-def check_fits(path: str) -> None:
+def check_fits_headers(path: str) -> None:
     """Raise BadParams if FITS headers are damaged or claim more bytes than the file has.
 
     FITS does not define the bytes after the last extension.

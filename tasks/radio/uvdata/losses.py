@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gangsaw.tasks.store.dataset.losses import Refused
 
-HELD_ITEMS = {"visdata", "vartable", "header", "flags", "history"}  # files that pyuvdata reads
-HELD_TABLES = {"AIPS AN", "AIPS FQ", "AIPS SU"}  # tables of uvfits that pyuvdata reads
+ITEMS_READ = {"visdata", "vartable", "header", "flags", "history"}  # files that pyuvdata reads
+TABLES_READ = {"AIPS AN", "AIPS FQ", "AIPS SU"}  # tables of uvfits that pyuvdata reads
 VARIABLES_READ = {
     *("nchan", "npol", "inttime", "sdf", "source", "telescop", "latitud", "longitu", "altitude"),
     *("history", "visunits", "instrume", "dut1", "gst0", "rdate", "timesys", "xorient", "polconv"),
@@ -30,7 +30,7 @@ def lost_of_miriad(path: str, keywords: Collection[str]) -> Iterator[Refused]:
     """
     folder = Path(path)
     for item in sorted(folder.iterdir()):
-        if item.name not in HELD_ITEMS:
+        if item.name not in ITEMS_READ:
             yield Refused(f"item {item.name}", "is a file that pyuvdata does not read")
     held = VARIABLES_READ | VARIABLES_OF_LAYOUT | set(keywords)
     for name in _variables(folder):
@@ -51,7 +51,7 @@ def lost_of_uvfits(path: str) -> Iterator[Refused]:
     with fits.open(path, memmap=True, lazy_load_hdus=False) as file:
         header = file[0].header
         for hdu in file[1:]:
-            if hdu.name not in HELD_TABLES:
+            if hdu.name not in TABLES_READ:
                 yield Refused(f"table {hdu.name}", "is one that pyuvdata does not read")
         if header["BITPIX"] in (-64, 32, 64):
             reason = "have more bits than the single precision in which they are stored"

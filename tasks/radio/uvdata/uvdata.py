@@ -33,13 +33,13 @@ from gangsaw.tasks.radio.radio import (
     RadioSource,
     RowsPart,
     VariableSelection,
-    first_line,
+    describe_error,
     make_source,
-    pick,
+    select_variables,
     without,
 )
 from gangsaw.tasks.radio.rows import TIME, Run
-from gangsaw.tasks.radio.uvdata.fits_sizes import CARD, check_fits
+from gangsaw.tasks.radio.uvdata.fits_sizes import CARD, check_fits_headers
 from gangsaw.tasks.radio.uvdata.losses import lost_of_miriad, lost_of_uvfits
 from gangsaw.tasks.radio.uvdata.uvfits import (
     WEIGHT,
@@ -47,7 +47,7 @@ from gangsaw.tasks.radio.uvdata.uvfits import (
     compare_uvfits_templates,
     conjugated,
     find_groups,
-    make_template,
+    make_uvfits_template,
 )
 from gangsaw.tasks.radio.uvdata.uvfits import columns as group_columns
 from gangsaw.tasks.sources.source import Region
@@ -89,37 +89,37 @@ def is_miriad(folder: Path) -> bool:
     return all((folder / name).is_file() for name in ("visdata", "vartable", "header"))
 
 
-def open_miriad(path: str, taken: VariableSelection = ALL) -> RadioSource:
+def open_miriad(path: str, selection: VariableSelection = ALL) -> RadioSource:
     """Open a miriad folder, which is read whole; raise BadParams if pyuvdata cannot read it.
 
-    It also raises BadParams for items that pyuvdata drops, unless `taken` accepts the loss.
+    It also raises BadParams for items that pyuvdata drops, unless `selection` accepts the loss.
     """
     found = _open(path, "miriad")
     keywords = _described(found.path, "miriad", version_of(found.path)).extra_keywords
-    lost = taken.without(path, [*lost_of_miriad(path, keywords)])
-    return pick(without(found, lost), taken.variables)
+    lost = selection.without(path, [*lost_of_miriad(path, keywords)])
+    return select_variables(without(found, lost), selection.variables)
 
 
-def open_uvfits(path: str, taken: VariableSelection = ALL) -> RadioSource:
+def open_uvfits(path: str, selection: VariableSelection = ALL) -> RadioSource:
     """Open a uvfits file; raise BadParams for other FITS, and if pyuvdata cannot read it.
 
     It also raises BadParams for items that pyuvdata drops from groups that are not plain float32,
-    unless `taken` accepts the loss.
+    unless `selection` accepts the loss.
     """
     with Path(path).open("rb") as file:
         header = file.read(36 * CARD)
     cards = [header[at : at + CARD].split() for at in range(0, len(header), CARD)]
     if not any(card[:3] in ([b"GROUPS", b"=", b"T"], [b"GROUPS=", b"T"]) for card in cards):
         raise BadParams(f"{path} is FITS but not uvfits: it has no random groups")
-    check_fits(path)
+    check_fits_headers(path)
     absolute = str(Path(path).absolute())
     with _read_errors(path):
         groups = find_groups(absolute)
     found = _open(path, "uvfits")
     if groups is not None:
-        return pick(_with_groups(found, groups), taken.variables)
-    lost = taken.without(path, [*lost_of_uvfits(absolute)])
-    return pick(without(found, lost), taken.variables)
+        return select_variables(_with_groups(found, groups), selection.variables)
+    lost = selection.without(path, [*lost_of_uvfits(absolute)])
+    return select_variables(without(found, lost), selection.variables)
 
 
 def _with_groups(found: RadioSource, groups: RandomGroups) -> RadioSource:
@@ -131,7 +131,7 @@ def _with_groups(found: RadioSource, groups: RandomGroups) -> RadioSource:
     ]
     rows, version = found.arrays[0].rows, found.arrays[0].version
     columns = group_columns(found.path, version, groups, rows, {c.name for c in coords})
-    template = ("uvfits", make_template(found.path, groups))
+    template = ("uvfits", make_uvfits_template(found.path, groups))
     return make_source(
         found.name,
         found.path,
@@ -245,4 +245,4 @@ def _read_errors(path: str) -> Iterator[None]:
     except BadParams:
         raise
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, IndexError) as error:
-        raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
+        raise BadParams(f"{path} cannot be read: {describe_error(error)}") from error

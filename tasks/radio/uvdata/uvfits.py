@@ -115,10 +115,10 @@ def _opened(path: str, groups: RandomGroups, version: str) -> Floats:
 
 
 def columns(
-    path: str, version: str, groups: RandomGroups, rows: Rows, taken: Collection[str]
+    path: str, version: str, groups: RandomGroups, rows: Rows, used_names: Collection[str]
 ) -> Iterator[GroupsColumn]:
-    """Yield the columns of a file; none has a name in `taken`."""
-    for described in (*_samples(groups), *_parameters(groups, taken)):
+    """Yield the columns of a file; none has a name in `used_names`."""
+    for described in (*_samples(groups), *_parameters(groups, used_names)):
         yield GroupsColumn(
             name=described.name,
             shape=rows.shape + described.shape,
@@ -201,7 +201,7 @@ def conjugated(pairs: Floats) -> NDArray[np.complex64]:
     return visibilities
 
 
-def make_template(path: str, groups: RandomGroups) -> NDArray[np.uint8]:
+def make_uvfits_template(path: str, groups: RandomGroups) -> NDArray[np.uint8]:
     """Return the bytes before and after the groups: (bytes,) uint8."""
     with Path(path).open("rb") as file:
         head = file.read(groups.offset)

@@ -149,7 +149,7 @@ def _search(
     elif opened.records is not None:
         report.write_residues(opened, wanted, hits, shown.context)
     else:
-        report.write_lines(opened, wanted, hits, shown.context)
+        report.write_matching_lines(opened, wanted, hits, shown.context)
     return len(hits)
 
 

@@ -11,11 +11,16 @@ from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
-from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS, BaseRuns, check_base_runs, split
+from gangsaw.tasks.search.fm_index.base_runs import (
+    NO_BORDERS,
+    BaseRuns,
+    check_base_runs,
+    split_at_breaks,
+)
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
-from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
+from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack_index
 from gangsaw.tasks.search.fm_index.samples import (
-    Places,
+    Positions,
     Suffixes,
     locate_rows,
     made_samples,
@@ -50,14 +55,14 @@ class BaseIndex(RowIndex):
     _tables: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
     @classmethod
-    def made(cls, bases: Bytes, borders: Places = NO_BORDERS, rate: int = RATE) -> BaseIndex:
+    def made(cls, bases: Bytes, borders: Positions = NO_BORDERS, rate: int = RATE) -> BaseIndex:
         """Return the index of (n,) uint8 with the position of every `rate`-th suffix.
 
         borders : (b,) int64, ascending, record borders; no pattern matches across them
 
         It takes 8 bytes of memory per letter if runs are long.
         """
-        text, runs = split(bases, borders)
+        text, runs = split_at_breaks(bases, borders)
         return cls.of_runs(text, suffix_array(text), runs, bases.size, rate)
 
     @classmethod
@@ -66,8 +71,8 @@ class BaseIndex(RowIndex):
     ) -> BaseIndex:
         """Return the index of runs of bases in n letters, from their suffix array."""
         samples = made_samples(text, suffixes, rate, has_breaks=True)
-        words = aligned_zeros(bases.n_words(text.size + 1), np.uint64)
-        odd = np.empty(max(1, runs.places.size), np.int64)
+        words = aligned_zeros(bases.count_row_words(text.size + 1), np.uint64)
+        odd = np.empty(max(1, runs.positions.size), np.int64)
         used = bases.fill_rows(text, suffixes, words, odd)
         return cls(n, _rows(words, odd[:used], text.size + 1), samples, runs)
 
@@ -78,8 +83,8 @@ class BaseIndex(RowIndex):
         if data.kind != KIND:
             raise CorruptChunk("no index of bases")
         arrays = data.arrays()
-        words = arrays.take(bases.n_words(n_text + 1), np.uint64)
-        marks = arrays.take(bits.n_words(n_text + 1), np.uint64)
+        words = arrays.take(bases.count_row_words(n_text + 1), np.uint64)
+        marks = arrays.take(bits.count_bit_words(n_text + 1), np.uint64)
         places = arrays.take(n_samples, np.uint32)
         odd = arrays.take(n_odd, np.uint32)
         begins, there = arrays.take(n_runs + 1, np.uint32), arrays.take(n_runs, np.uint32)
@@ -92,22 +97,24 @@ class BaseIndex(RowIndex):
         return cls(n, of, opened_samples(marks, places, rate, n_text), runs)
 
     def packed(self) -> Bytes:
-        """Return the index as (m,) uint8, the input of `unpack` and `opened`."""
+        """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
         runs, odd = self.runs, self.of.odd.astype("<u4")
         n_text = int(self.of.firsts[N_BASES]) - 1
-        rate, n_samples = self.samples.rate, self.samples.places.size
-        fields = (self.n, rate, n_samples, n_text, odd.size, runs.places.size)
-        own = (odd, runs.begins.astype("<u4"), runs.places.astype("<u4"))
-        return pack(KIND, fields, (self.of.words, self.samples.marks, self.samples.places, *own))
+        rate, n_samples = self.samples.rate, self.samples.positions.size
+        fields = (self.n, rate, n_samples, n_text, odd.size, runs.positions.size)
+        own = (odd, runs.begins.astype("<u4"), runs.positions.astype("<u4"))
+        return pack_index(
+            KIND, fields, (self.of.words, self.samples.marks, self.samples.positions, *own)
+        )
 
     @property
     def nbytes(self) -> int:
         """Memory of the index, in bytes."""
         of, samples, runs = self.of, self.samples, self.runs
-        arrays = (of.words, of.has_odd, of.odd, samples.marks, samples.places, runs.begins)
-        return sum(int(array.nbytes) for array in (*arrays, runs.places))
+        arrays = (of.words, of.has_odd, of.odd, samples.marks, samples.positions, runs.begins)
+        return sum(int(array.nbytes) for array in (*arrays, runs.positions))
 
-    def rows(self, patterns: Ragged) -> Places:
+    def rows(self, patterns: Ragged) -> Positions:
         """Return the first row and the end of patterns of codes, (k, 2) int64.
 
         A pattern with a code other than 0..3 has no rows.
@@ -118,7 +125,7 @@ class BaseIndex(RowIndex):
         rows_of_bases(self.of, self._table(k), k, patterns.data, patterns.offsets, found, scratch)
         return found
 
-    def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
+    def seeds(self, query: Bytes, length: int) -> tuple[Positions, Positions]:
         """Return the seeds of a query: windows that do not extend to the left.
 
         query : (m,) uint8, codes
@@ -129,7 +136,7 @@ class BaseIndex(RowIndex):
         begins, rows = seeds_of(self.of, query, length)
         return begins, self.locate_rows(rows)
 
-    def locate_rows(self, rows: Places) -> Places:
+    def locate_rows(self, rows: Positions) -> Positions:
         """Return the positions of rows (k,) int64 in the letters; raise CorruptChunk if invalid."""
         n_text = int(self.of.firsts[N_BASES]) - 1
         found = locate_rows(walks.locate_bases, self.of, self.samples, rows, n_text)
@@ -144,11 +151,11 @@ class BaseIndex(RowIndex):
         return self._tables[k]
 
 
-def _rows(words: npt.NDArray[np.uint64], odd: Places, n_rows: int) -> bases.BaseRows:
+def _rows(words: npt.NDArray[np.uint64], odd: Positions, n_rows: int) -> bases.BaseRows:
     """Return the transform; raise CorruptChunk if lines and odd rows are inconsistent."""
     has_odd = np.empty(words.size // bases.WORDS, np.bool_)
     totals = np.empty(N_BASES, np.int64)
-    if not bases.check_rows(words, n_rows, odd, has_odd, totals):
+    if not bases.check_base_rows(words, n_rows, odd, has_odd, totals):
         raise CorruptChunk("lines of the index do not go with their counts")
     firsts = np.concatenate(([0], np.cumsum(totals))) + odd.size
     return bases.BaseRows(words, has_odd, odd, firsts)

@@ -9,11 +9,11 @@ import numpy as np
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.search.fm_index.packed import Bytes
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.kernels.patterns import N_BASES
-from gangsaw.tasks.search.kernels.runs import split_runs
+from gangsaw.tasks.search.kernels.runs import split_base_runs
 
-NO_BORDERS: Places = np.empty(0, np.int64)
+NO_BORDERS: Positions = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,16 +23,16 @@ class BaseRuns:
     Attributes
     ----------
     begins : (r + 1,) int64, starts in the text of the index, with one break between; then the end
-    places : (r,) int64, starts in the letters
+    positions : (r,) int64, starts in the letters
     """
 
-    begins: Places
-    places: Places
+    begins: Positions
+    positions: Positions
 
-    def map_positions(self, at: Places) -> Places:
+    def map_positions(self, at: Positions) -> Positions:
         """Return the positions in the letters for positions of bases in the text of the index."""
-        run = np.searchsorted(self.begins[1:], at, "right").clip(0, max(0, self.places.size - 1))
-        found: Places = self.places[run] + at - self.begins[run]
+        run = np.searchsorted(self.begins[1:], at, "right").clip(0, max(0, self.positions.size - 1))
+        found: Positions = self.positions[run] + at - self.begins[run]
         return found
 
 
@@ -41,22 +41,22 @@ def codes_for(pattern: bytes) -> Bytes:
     return CODES[np.frombuffer(pattern, np.uint8)]
 
 
-def split(bases: Bytes, borders: Places) -> tuple[Bytes, BaseRuns]:
+def split_at_breaks(bases: Bytes, borders: Positions) -> tuple[Bytes, BaseRuns]:
     """Return the runs of bases as a text with breaks between, and their positions."""
     codes = CODES[bases]
     most = int(np.count_nonzero(codes > N_BASES - 1)) + borders.size + 1
     text = np.empty(bases.size + most, np.uint8)
-    begins, places = np.empty(most, np.int64), np.empty(most, np.int64)
-    n_runs, n_text = split_runs(codes, borders, text, begins, places)
+    begins, positions = np.empty(most, np.int64), np.empty(most, np.int64)
+    n_runs, n_text = split_base_runs(codes, borders, text, begins, positions)
     ends = np.append(begins[:n_runs], n_text + (n_runs > 0))
-    return text[:n_text], BaseRuns(ends, places[:n_runs].copy())
+    return text[:n_text], BaseRuns(ends, positions[:n_runs].copy())
 
 
 def check_base_runs(runs: BaseRuns, n_text: int, n: int) -> None:
     """Raise CorruptChunk unless runs are ascending, in the text and in n letters."""
     lengths = np.diff(runs.begins) - 1
-    ends = runs.places + lengths
+    ends = runs.positions + lengths
     is_whole = runs.begins[0] == 0 and runs.begins[-1] == n_text + (lengths.size > 0)
-    is_apart = (ends[:-1] <= runs.places[1:]).all() and int(ends.max(initial=0)) <= n
+    is_apart = (ends[:-1] <= runs.positions[1:]).all() and int(ends.max(initial=0)) <= n
     if not (is_whole and is_apart and int(lengths.min(initial=1)) > 0):
         raise CorruptChunk("runs of the index are not those of a text")

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 
 
 class RowIndex(ABC):
@@ -21,36 +21,36 @@ class RowIndex(ABC):
     n: int
 
     @abstractmethod
-    def rows(self, patterns: Ragged) -> Places:
+    def rows(self, patterns: Ragged) -> Positions:
         """Return the first row and the end of each pattern, (k, 2) int64."""
 
     @abstractmethod
-    def locate_rows(self, rows: Places) -> Places:
+    def locate_rows(self, rows: Positions) -> Positions:
         """Return the positions of rows (k,) int64; raise CorruptChunk if the index is invalid."""
 
-    def counts(self, patterns: Ragged) -> Places:
+    def counts(self, patterns: Ragged) -> Positions:
         """Return how often each pattern is there, (k,) int64."""
-        return counts_of(self.rows(patterns))
+        return count_row_ranges(self.rows(patterns))
 
-    def located(self, patterns: Ragged) -> tuple[Places, Places]:
+    def located(self, patterns: Ragged) -> tuple[Positions, Positions]:
         """Return all places, and which pattern is at each, (n,) int64 in any order."""
         return self.located_at(self.rows(patterns))
 
-    def located_at(self, rows: Places) -> tuple[Places, Places]:
+    def located_at(self, rows: Positions) -> tuple[Positions, Positions]:
         """Return the same of patterns whose rows (k, 2) are found."""
         which, each = _rows_in_turn(rows)
         return which, self.locate_rows(each)
 
 
-def counts_of(rows: Places) -> Places:
+def count_row_ranges(rows: Positions) -> Positions:
     """Return how many rows each of (k, 2) int64 has."""
-    counts: Places = (rows[:, 1] - rows[:, 0]).clip(0)
+    counts: Positions = (rows[:, 1] - rows[:, 0]).clip(0)
     return counts
 
 
-def _rows_in_turn(rows: Places) -> tuple[Places, Places]:
+def _rows_in_turn(rows: Positions) -> tuple[Positions, Positions]:
     """Return all rows between first ones and ends (k, 2) int64, and which of these each is of."""
-    counts = counts_of(rows)
+    counts = count_row_ranges(rows)
     which = np.repeat(np.arange(counts.size), counts)
     first = np.repeat(rows[:, 0] - (np.cumsum(counts) - counts), counts)
     return which, first + np.arange(which.size)

@@ -14,9 +14,9 @@ from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_byte
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.codes import codes_of, lengths_for, nodes_of
-from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
+from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack_index
 from gangsaw.tasks.search.fm_index.samples import (
-    Places,
+    Positions,
     Suffixes,
     locate_rows,
     made_samples,
@@ -58,10 +58,10 @@ class ByteIndex(RowIndex):
         samples = made_samples(text, suffixes, rate, has_breaks=False)
         transformed, primary = np.empty(text.size, np.uint8), 0
         if text.size:
-            primary = int(tree.gather(text, suffixes, transformed))
+            primary = int(tree.gather_bytes_before(text, suffixes, transformed))
         codes = codes_of(lengths, counts)
         nodes, _, n_bits = nodes_of(codes, lengths, counts)
-        words = aligned_zeros(bits.n_words(n_bits), np.uint64)
+        words = aligned_zeros(bits.count_bit_words(n_bits), np.uint64)
         wide, ends = lengths.astype(np.int64), nodes[:, tree.BEGIN].copy()
         tree.fill_bits(transformed, codes, wide, nodes, ends, words)
         bits.fill_counts(words)
@@ -76,8 +76,8 @@ class ByteIndex(RowIndex):
         arrays = data.arrays()
         counts = arrays.take(256, np.uint32).astype(np.int64)
         lengths = arrays.take(256, np.uint8)
-        words = arrays.take(bits.n_words(n_bits), np.uint64)
-        marks = arrays.take(bits.n_words(n + 1), np.uint64)
+        words = arrays.take(bits.count_bit_words(n_bits), np.uint64)
+        marks = arrays.take(bits.count_bit_words(n + 1), np.uint64)
         places = arrays.take(n_samples, np.uint32)
         arrays.end()
         if int(counts.sum()) != n or not (primary <= n and (primary > 0) == (n > 0)):
@@ -86,26 +86,26 @@ class ByteIndex(RowIndex):
         return cls(n, of, opened_samples(marks, places, rate, n))
 
     def packed(self) -> Bytes:
-        """Return the index as (m,) uint8, the input of `unpack` and `opened`."""
+        """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
         counts = np.diff(self.of.firsts).astype("<u4")
         n_bits = int((counts.astype(np.int64) * self.of.lengths).sum())
-        fields = (self.n, self.samples.rate, self.samples.places.size, self.of.primary, n_bits)
+        fields = (self.n, self.samples.rate, self.samples.positions.size, self.of.primary, n_bits)
         arrays = (counts, self.of.lengths.astype(np.uint8), self.of.bits)
-        return pack(KIND, fields, (*arrays, self.samples.marks, self.samples.places))
+        return pack_index(KIND, fields, (*arrays, self.samples.marks, self.samples.positions))
 
     @property
     def nbytes(self) -> int:
         """Memory of the index, in bytes."""
-        return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.places.nbytes)
+        return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.positions.nbytes)
 
-    def rows(self, patterns: Ragged) -> Places:
+    def rows(self, patterns: Ragged) -> Positions:
         """Return the first row and the end of each pattern, (k, 2) int64."""
         found = np.empty((len(patterns), 2), np.int64)
         scratch = np.empty((AT_ONCE, LANE), np.int64)
         rows_of_bytes(self.of, patterns.data, patterns.offsets, found, scratch)
         return found
 
-    def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
+    def seeds(self, query: Bytes, length: int) -> tuple[Positions, Positions]:
         """Return the seeds of a query: windows that do not extend to the left.
 
         query : (m,) uint8
@@ -116,22 +116,22 @@ class ByteIndex(RowIndex):
         begins, rows = seeds_of(self.of, query, length)
         return begins, self.locate_rows(rows)
 
-    def locate_rows(self, rows: Places) -> Places:
+    def locate_rows(self, rows: Positions) -> Positions:
         """Return the positions of rows (k,) int64 in the text; raise CorruptChunk if invalid."""
         return locate_rows(walks.locate_bytes, self.of, self.samples, rows, self.n)
 
 
-def count_byte_values(text: Bytes) -> Places:
+def count_byte_values(text: Bytes) -> Positions:
     """Return the count of each byte value, without the int64 copy of NumPy's `bincount`."""
     counts = np.zeros((TABLES, LETTERS), np.int64)
     count_bytes(text, np.zeros(1, np.int64), np.array([text.size]), counts)
-    total: Places = counts.sum(axis=0)
+    total: Positions = counts.sum(axis=0)
     return total
 
 
 def _rows(
     words: npt.NDArray[np.uint64],
-    counts: Places,
+    counts: Positions,
     lengths: npt.NDArray[np.uint8],
     primary: int,
     n_bits: int | None = None,

@@ -8,12 +8,18 @@ from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.search.fm_index import base_index, byte_index, repeat_index
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
-from gangsaw.tasks.search.fm_index.base_runs import BaseRuns, split
+from gangsaw.tasks.search.fm_index.base_runs import BaseRuns, split_at_breaks
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
 from gangsaw.tasks.search.fm_index.codes import lengths_for
-from gangsaw.tasks.search.fm_index.packed import FIELDS, Bytes, Section, count_padded_bytes, unpack
+from gangsaw.tasks.search.fm_index.packed import (
+    FIELDS,
+    Bytes,
+    Section,
+    count_padded_bytes,
+    unpack_index,
+)
 from gangsaw.tasks.search.fm_index.repeat_index import RepeatIndex
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.fm_index.stored_runs import count_runs
 from gangsaw.tasks.search.kernels import bases, bits
 
@@ -23,24 +29,24 @@ RATES: dict[Kind, int] = {"bases": base_index.RATE, "bytes": byte_index.RATE}
 PER_RUN = 16  # least average run length for an index of bases that is stored
 SPARE_RUNS = 64
 FEW_RUNS = 8  # ratio of letters to runs: with less, the search by runs takes the memory of the text
-MOST_LETTERS = 1 << 28  # letters of a text: counts of bits have 32 bits
+MAX_TEXT_SIZE = 1 << 28  # letters of a text: counts of bits have 32 bits
 WORKING = 10  # bytes of memory per letter to build an index
 
 
-def made(kind: Kind, letters: Bytes, borders: Places, rate: int) -> TextIndex:
+def build_text_index(kind: Kind, symbols: Bytes, borders: Positions, rate: int) -> TextIndex:
     """Return the index of (n,) uint8: by runs, if these are few and the index is smaller.
 
     borders : (b,) int64, ascending, borders of records of bases
     """
-    text, runs = split(letters, borders) if kind == "bases" else (letters, None)
+    text, runs = split_at_breaks(symbols, borders) if kind == "bases" else (symbols, None)
     suffixes = suffix_array(text)
     if text.size and FEW_RUNS * count_runs(text, suffixes) < text.size:
-        found = RepeatIndex.made(text, suffixes, runs, letters.size)
+        found = RepeatIndex.made(text, suffixes, runs, symbols.size)
         if found.packed().size < _plain_bytes(text, runs, rate):
             return found
     if runs is None:
         return ByteIndex.of_text(text, suffixes, rate)
-    return BaseIndex.of_runs(text, suffixes, runs, letters.size, rate)
+    return BaseIndex.of_runs(text, suffixes, runs, symbols.size, rate)
 
 
 def is_of(index: TextIndex, kind: Kind) -> bool:
@@ -50,10 +56,10 @@ def is_of(index: TextIndex, kind: Kind) -> bool:
     return isinstance(index, BaseIndex) == (kind == "bases")
 
 
-def opened(data: Bytes) -> TextIndex:
+def open_index(data: Bytes) -> TextIndex:
     """Return the index of packed bytes; raise CorruptChunk if they are damaged or no index."""
-    found = unpack(data)
-    if found.fields[0] > MOST_LETTERS:
+    found = unpack_index(data)
+    if found.fields[0] > MAX_TEXT_SIZE:
         raise CorruptChunk(f"an index of {found.fields[0]:,} letters")
     if found.kind == base_index.KIND:
         return BaseIndex.opened(found)
@@ -75,7 +81,7 @@ def bound_index_bytes(kind: Kind, n: int, rate: int) -> int:
 def _plain_bytes(text: Bytes, runs: BaseRuns | None, rate: int) -> int:
     """Return the bytes of an index of a text that is not by runs."""
     if runs is not None:
-        return _bound_bytes(text.size, rate, n_runs=runs.places.size)
+        return _bound_bytes(text.size, rate, n_runs=runs.positions.size)
     counts = byte_index.count_byte_values(text)
     return _bound_bytes(text.size, rate, n_bits=int((counts * lengths_for(counts)).sum()))
 
@@ -83,8 +89,8 @@ def _plain_bytes(text: Bytes, runs: BaseRuns | None, rate: int) -> int:
 def _bound_bytes(n: int, rate: int, n_runs: int = 0, n_bits: int | None = None) -> int:
     """Return the bytes of an index of n letters; n_bits : bits of the tree of a byte index."""
     if n_bits is None:
-        own = [Section(bases.n_words(n + 1), "u8"), *3 * [Section(n_runs + 1, "u4")]]
+        own = [Section(bases.count_row_words(n + 1), "u8"), *3 * [Section(n_runs + 1, "u4")]]
     else:
-        own = [Section(256, "u4"), Section(256, "u1"), Section(bits.n_words(n_bits), "u8")]
-    marks = [Section(bits.n_words(n + 1), "u8"), Section(n // rate + 2 + n_runs, "u4")]
+        own = [Section(256, "u4"), Section(256, "u1"), Section(bits.count_bit_words(n_bits), "u8")]
+    marks = [Section(bits.count_bit_words(n + 1), "u8"), Section(n // rate + 2 + n_runs, "u4")]
     return 8 * FIELDS + count_padded_bytes([*own, *marks])

@@ -82,7 +82,7 @@ def count_padded_bytes(sections: Sequence[Section]) -> int:
     return sum(padded(size * np.dtype(kind).itemsize) for size, kind in sections)
 
 
-def pack(kind: int, fields: Sequence[int], arrays: Sequence[NumpyArray]) -> Bytes:
+def pack_index(kind: int, fields: Sequence[int], arrays: Sequence[NumpyArray]) -> Bytes:
     """Return an index as (n,) uint8."""
     size = 8 * FIELDS + sum(padded(array.nbytes) for array in arrays)
     out = aligned_zeros(size, np.uint8)
@@ -97,7 +97,7 @@ def pack(kind: int, fields: Sequence[int], arrays: Sequence[NumpyArray]) -> Byte
     return out
 
 
-def unpack(data: Bytes) -> Opened:
+def unpack_index(data: Bytes) -> Opened:
     """Return the parts of an index in (n,) uint8; bytes after its end are ignored.
 
     Raises

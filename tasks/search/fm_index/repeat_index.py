@@ -11,9 +11,9 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.base_runs import BaseRuns, check_base_runs
-from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack
-from gangsaw.tasks.search.fm_index.samples import MOST_SEEDS, Places, Suffixes
-from gangsaw.tasks.search.fm_index.stored_runs import StoredRuns, count_runs, runs_of
+from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack_index
+from gangsaw.tasks.search.fm_index.samples import MOST_SEEDS, Positions, Suffixes
+from gangsaw.tasks.search.fm_index.stored_runs import StoredRuns, count_runs, find_transform_runs
 from gangsaw.tasks.search.kernels import repeats
 
 KIND = 3
@@ -37,7 +37,7 @@ class RepeatIndex:
     @classmethod
     def made(cls, text: Bytes, suffixes: Suffixes, runs: BaseRuns | None, n: int) -> RepeatIndex:
         """Return the index of a nonempty text; codes of bases start at 1."""
-        table = runs_of(text, suffixes, count_runs(text, suffixes))
+        table = find_transform_runs(text, suffixes, count_runs(text, suffixes))
         return cls(n, StoredRuns.of(table, text.size), runs)
 
     @classmethod
@@ -66,26 +66,26 @@ class RepeatIndex:
         return self.stored.rows()
 
     def packed(self) -> Bytes:
-        """Return the index as (m,) uint8, the input of `unpack` and `opened`."""
-        n_bases = 0 if self.runs is None else self.runs.places.size
+        """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
+        n_bases = 0 if self.runs is None else self.runs.positions.size
         fields = (self.n, int(self.runs is not None), n_bases, self.stored.lengths.size)
         arrays: list[NumpyArray] = list(self.stored.arrays)
         if self.runs is not None:
-            own = (self.runs.begins, self.runs.places)
+            own = (self.runs.begins, self.runs.positions)
             arrays += [array.astype(np.uint32) for array in own]
-        return pack(KIND, (*fields, *self.stored.sizes), arrays)
+        return pack_index(KIND, (*fields, *self.stored.sizes), arrays)
 
-    def counts(self, patterns: Ragged) -> Places:
+    def counts(self, patterns: Ragged) -> Positions:
         """Return the number of occurrences of each pattern, (k,) int64."""
         found = self._rows(patterns)
-        counts: Places = found[:, repeats.HIGH] - found[:, repeats.LOW]
+        counts: Positions = found[:, repeats.HIGH] - found[:, repeats.LOW]
         return counts
 
-    def located(self, patterns: Ragged) -> tuple[Places, Places]:
+    def located(self, patterns: Ragged) -> tuple[Positions, Positions]:
         """Return pattern indices and positions of all occurrences, (n,) int64 in any order."""
         return self._expanded(self._rows(patterns))
 
-    def seeds(self, query: Bytes, length: int) -> tuple[Places, Places]:
+    def seeds(self, query: Bytes, length: int) -> tuple[Positions, Positions]:
         """Return the seeds of a query: windows that do not extend to the left.
 
         They are starts in the query and positions in the text, (k,) int64. Raises BadParams for too
@@ -93,7 +93,7 @@ class RepeatIndex:
         """
         room = max(1, query.size - length + 1)
         windows, rows = np.empty(room, np.int64), np.empty((room, 3), np.int64)
-        used = repeats.find_windows(self.of, self._to_symbols(query), length, windows, rows)
+        used = repeats.find_repeat_windows(self.of, self._to_symbols(query), length, windows, rows)
         if int((rows[:used, repeats.HIGH] - rows[:used, repeats.LOW]).sum()) > MOST_SEEDS:
             raise BadParams(
                 f"windows of {length} letters are there too often: look for longer matches"
@@ -108,12 +108,12 @@ class RepeatIndex:
     def _to_symbols(self, bases: Bytes) -> Bytes:
         return bases if self.runs is None else bases + np.uint8(1)
 
-    def _rows(self, patterns: Ragged) -> Places:
+    def _rows(self, patterns: Ragged) -> Positions:
         found = np.empty((len(patterns), 3), np.int64)
-        repeats.find_rows(self.of, self._to_symbols(patterns.data), patterns.offsets, found)
+        repeats.find_pattern_rows(self.of, self._to_symbols(patterns.data), patterns.offsets, found)
         return found
 
-    def _expanded(self, rows: Places) -> tuple[Places, Places]:
+    def _expanded(self, rows: Positions) -> tuple[Positions, Positions]:
         counts = rows[:, repeats.HIGH] - rows[:, repeats.LOW]
         places = np.empty(int(counts.sum()), np.int64)
         if not repeats.fill_row_positions(self.of, rows, places):

@@ -13,10 +13,10 @@ from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.tasks.search.kernels import bases, bits, seeds, tree, walks
 
 RowsT = TypeVar("RowsT", bases.BaseRows, tree.ByteRows)
-Places = npt.NDArray[np.int64]
-Walk = Callable[[RowsT, walks.Samples, Places, Places, Places], None]
+Positions = npt.NDArray[np.int64]
+Walk = Callable[[RowsT, walks.Samples, Positions, Positions, Positions], None]
 Suffixes = npt.NDArray[np.int32]
-Octets = npt.NDArray[np.uint8]
+Bytes = npt.NDArray[np.uint8]
 MOST_SEEDS = 1 << 22  # most seeds of a query in a text
 MOST_RATE = 1 << 16
 
@@ -25,11 +25,11 @@ def made_samples(
     text: npt.NDArray[np.uint8], suffixes: npt.NDArray[np.int32], rate: int, *, has_breaks: bool
 ) -> walks.Samples:
     """Return every `rate`-th position of a text, its end, and those after breaks."""
-    marks = aligned_zeros(bits.n_words(text.size + 1), np.uint64)
+    marks = aligned_zeros(bits.count_bit_words(text.size + 1), np.uint64)
     walks.fill_marks(text, suffixes, rate, has_breaks, marks)
-    places = np.empty(bits.fill_counts(marks), np.uint32)
-    walks.fill_marked_positions(suffixes, marks, places)
-    return walks.Samples(marks, places, rate)
+    positions = np.empty(bits.fill_counts(marks), np.uint32)
+    walks.fill_marked_positions(suffixes, marks, positions)
+    return walks.Samples(marks, positions, rate)
 
 
 def opened_samples(
@@ -44,8 +44,8 @@ def opened_samples(
 
 
 def seeds_of(
-    of: bases.BaseRows | tree.ByteRows, query: Octets, length: int
-) -> tuple[Places, Places]:
+    of: bases.BaseRows | tree.ByteRows, query: Bytes, length: int
+) -> tuple[Positions, Positions]:
     """Return starts in the query and rows (k,) int64 of windows with other letters before them.
 
     Raises BadParams if there are more than MOST_SEEDS.
@@ -53,7 +53,7 @@ def seeds_of(
     of_bases = of if isinstance(of, bases.BaseRows) else None
     of_bytes = of if isinstance(of, tree.ByteRows) else None
     windows = np.empty((max(0, query.size - length + 1), 3), np.int64)
-    windows = windows[: seeds.find_windows(of_bases, of_bytes, query, length, windows)]
+    windows = windows[: seeds.find_seed_windows(of_bases, of_bytes, query, length, windows)]
     n = int((windows[:, seeds.HIGH] - windows[:, seeds.LOW]).sum())
     if n > MOST_SEEDS:
         raise BadParams(
@@ -66,8 +66,8 @@ def seeds_of(
 
 
 def locate_rows(
-    walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Places, n: int
-) -> Places:
+    walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Positions, n: int
+) -> Positions:
     """Return the positions of rows (k,) int64; raise CorruptChunk if the index is invalid."""
     out = np.empty(rows.size, np.int64)
     scratch = np.empty(walks.AT_ONCE * walks.WALK, np.int64)

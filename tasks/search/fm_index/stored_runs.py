@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.tasks.search.fm_index.packed import Arrays, Bytes
-from gangsaw.tasks.search.fm_index.samples import Places, Suffixes
+from gangsaw.tasks.search.fm_index.samples import Positions, Suffixes
 from gangsaw.tasks.search.kernels import repeats, run_bits
 
 Words = npt.NDArray[np.uint64]
@@ -26,12 +26,12 @@ class RunTable(NamedTuple):
 
     Attributes
     ----------
-    letters, lengths : letter and length of each
+    symbols, lengths : letter and length of each
     firsts, lasts : positions of their first and last rows
     primary : row of the whole text
     """
 
-    letters: Bytes
+    symbols: Bytes
     lengths: Numbers
     firsts: Numbers
     lasts: Numbers
@@ -49,7 +49,7 @@ class StoredRuns:
     primary : row of the whole text
     n_firsts, n_lasts : numbers of stored positions of first and of last rows
     alphabet : (4,) uint64, a bit for each letter that occurs
-    letters, lengths, firsts, lasts : (w,) uint64, packed values, then a word of zeros
+    symbols, lengths, firsts, lasts : (w,) uint64, packed values, then a word of zeros
     """
 
     n: int
@@ -58,7 +58,7 @@ class StoredRuns:
     n_firsts: int
     n_lasts: int
     alphabet: Words
-    letters: Words
+    symbols: Words
     lengths: Words
     firsts: Words
     lasts: Words
@@ -66,10 +66,10 @@ class StoredRuns:
     @classmethod
     def of(cls, table: RunTable, n: int) -> StoredRuns:
         """Return the packed runs of a text of n letters."""
-        alphabet, codes = _coded(table.letters)
+        alphabet, codes = _coded(table.symbols)
         lengths = _words(int(run_bits.count_length_bits(table.lengths)))
         run_bits.put_lengths(table.lengths, lengths)
-        order = _Order.of(table.letters, table.lengths, table.primary)
+        order = _Order.of(table.symbols, table.lengths, table.primary)
         first_known = ~_chains(order, table.lengths, of_last=False)[1]
         last_known = ~_chains(order, table.lengths, of_last=True)[1] & (table.lengths > 1)
         firsts, lasts = table.firsts[first_known], table.lasts[last_known]
@@ -100,12 +100,12 @@ class StoredRuns:
     @property
     def arrays(self) -> tuple[Words, ...]:
         """Arrays after the header."""
-        return self.alphabet, self.letters, self.lengths, self.firsts, self.lasts
+        return self.alphabet, self.symbols, self.lengths, self.firsts, self.lasts
 
     def rows(self) -> repeats.RepeatRows:
         """Return the rows for search; raise CorruptChunk if these are not the runs of a text."""
         table = self._table()
-        order = _Order.of(table.letters, table.lengths, self.primary)
+        order = _Order.of(table.symbols, table.lengths, self.primary)
         firsts = self._firsts(_chains(order, table.lengths, of_last=False))
         lasts = self._lasts(_chains(order, table.lengths, of_last=True), table.lengths, firsts)
         heads, above = _heads(order.rows, firsts, lasts, self.primary, self.n)
@@ -120,7 +120,7 @@ class StoredRuns:
         """Return letters and lengths, without positions."""
         there = np.flatnonzero(_bits(self.alphabet)).astype(np.uint8)
         codes, lengths = np.empty(self.n_runs, np.uint8), np.empty(self.n_runs, np.uint32)
-        run_bits.take_numbers(self.letters, _width(self.alphabet), codes)
+        run_bits.take_numbers(self.symbols, _width(self.alphabet), codes)
         if int(codes.max(initial=0)) >= there.size:
             raise CorruptChunk("a run of a letter that is not there")
         if not run_bits.take_lengths(self.lengths, self.n, lengths):
@@ -144,7 +144,7 @@ class StoredRuns:
             raise CorruptChunk("a run of one letter has two places")
         return found
 
-    def _known(self, words: Words, n: int, n_wanted: int) -> Places:
+    def _known(self, words: Words, n: int, n_wanted: int) -> Positions:
         """Return stored positions (n,); raise CorruptChunk unless n equals `n_wanted`."""
         if n != n_wanted:
             raise CorruptChunk("the index has other places than its runs")
@@ -152,10 +152,10 @@ class StoredRuns:
         run_bits.take_numbers(words, self.n.bit_length(), known)
         return known
 
-    def _followed(self, chains: _Chains, known: Places) -> Numbers:
+    def _followed(self, chains: _Chains, known: Positions) -> Numbers:
         """Return positions (r,) from those of the first runs of chains."""
         found = np.empty(self.n_runs, np.int64)
-        is_whole = run_bits.follow(*chains, known, found)
+        is_whole = run_bits.follow_run_chains(*chains, known, found)
         if not is_whole or not 0 <= int(found.min()) <= int(found.max()) <= self.n:
             raise CorruptChunk("places of the runs are not those of a text")
         return found.astype(np.uint32)
@@ -164,7 +164,7 @@ class StoredRuns:
 class _Order(NamedTuple):
     """Runs sorted by letter, the output of `sort_runs`."""
 
-    own: Places
+    own: Positions
     order: Numbers
     rows: Numbers
     before: Numbers
@@ -181,7 +181,7 @@ class _Order(NamedTuple):
 _Chains = tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]
 
 
-def runs_of(text: Bytes, suffixes: Suffixes, n_runs: int) -> RunTable:
+def find_transform_runs(text: Bytes, suffixes: Suffixes, n_runs: int) -> RunTable:
     """Return the `n_runs` runs of the transform of a nonempty text."""
     letters = np.empty(n_runs, np.uint8)
     lengths, firsts, lasts = (np.empty(n_runs, np.uint32) for _ in range(3))

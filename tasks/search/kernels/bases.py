@@ -51,7 +51,7 @@ class BaseRows(NamedTuple):
     firsts: npt.NDArray[np.int64]
 
 
-def n_words(n_rows: int) -> int:
+def count_row_words(n_rows: int) -> int:
     """Return the number of words for `n_rows` rows; one line more if the last one is full."""
     return WORDS * (n_rows // PER_LINE + 1)
 
@@ -68,13 +68,13 @@ def base_at(words: Any, row: Any) -> Any:
 
 
 @jit_norefs_inline
-def fetch(words: Any, row: Any) -> None:
+def prefetch_row(words: Any, row: Any) -> None:
     """Prefetch the line of a row."""
     prefetch(words, np.uint64(row) // np.uint64(PER_LINE) * np.uint64(WORDS))
 
 
 @jit_norefs_inline
-def step(of: Any, base: Any, row: Any) -> Any:
+def step_base(of: Any, base: Any, row: Any) -> Any:
     """Return the first row of suffixes that begin with a base and go on as those from `row`."""
     line = np.uint64(row) // np.uint64(PER_LINE)
     inner = np.uint64(row) - line * np.uint64(PER_LINE)
@@ -158,7 +158,7 @@ def fill_rows(codes: Any, suffixes: Any, words: Any, odd: Any) -> int:
 
 
 @jit_norefs
-def check_rows(words: Any, n_rows: int, odd: Any, has_odd: Any, totals: Any) -> Any:
+def check_base_rows(words: Any, n_rows: int, odd: Any, has_odd: Any, totals: Any) -> Any:
     """Return True if lines and odd rows are consistent; fill `has_odd` (l,) and `totals` (4,)."""
     used = 0
     totals[:] = 0

@@ -20,13 +20,13 @@ COUNT = np.uint64((1 << COUNT_BITS) - 1)  # mask of the count in a line's first 
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-def n_words(n_bits: int) -> int:
+def count_bit_words(n_bits: int) -> int:
     """Return the words of `n_bits` bits; one line more if the last is full, for rank(n)."""
     return WORDS * (n_bits // PER_LINE + 1)
 
 
 @jit_norefs_inline
-def place_of(bit: Any) -> Any:
+def locate_bit(bit: Any) -> Any:
     """Return the word index of a bit, and its position in the word."""
     line = np.uint64(bit) // np.uint64(PER_LINE)
     inner = np.uint64(bit) - line * np.uint64(PER_LINE) + np.uint64(COUNT_BITS)
@@ -34,7 +34,7 @@ def place_of(bit: Any) -> Any:
 
 
 @jit_norefs_inline
-def fetch(words: Any, bit: Any) -> None:
+def prefetch_bit(words: Any, bit: Any) -> None:
     """Prefetch the line of a bit."""
     prefetch(words, np.uint64(bit) // np.uint64(PER_LINE) * np.uint64(WORDS))
 
@@ -42,14 +42,14 @@ def fetch(words: Any, bit: Any) -> None:
 @jit_norefs_inline
 def is_set(words: Any, bit: Any) -> Any:
     """Return True if a bit is 1."""
-    word, place = place_of(bit)
+    word, place = locate_bit(bit)
     return (words[word] >> place) & np.uint64(1) != np.uint64(0)
 
 
 @jit_norefs_inline
 def rank(words: Any, bit: Any) -> Any:
     """Return the number of ones before a bit, int64."""
-    word, place = place_of(bit)
+    word, place = locate_bit(bit)
     first = word & ~np.uint64(WORDS - 1)
     below = (np.uint64(1) << place) - np.uint64(1)
     n = np.int64(words[first] & COUNT) + count_ones(words[word] & below & ~_count_of(word))
@@ -69,7 +69,7 @@ def _count_of(word: Any) -> Any:
 @jit_norefs_inline
 def set_bit(words: Any, bit: Any) -> None:
     """Set a bit to 1; counts are filled afterwards."""
-    word, place = place_of(bit)
+    word, place = locate_bit(bit)
     words[word] |= np.uint64(1) << place
 
 

@@ -30,7 +30,7 @@ def fill_table(of: Any, k: int, table: Any) -> None:
             for number in range(n):
                 for end in range(2):
                     row = np.int64(table[number, end])
-                    table[base * n + number, end] = bases.step(of, np.uint64(base), row)
+                    table[base * n + number, end] = bases.step_base(of, np.uint64(base), row)
 
 
 @jit_norefs
@@ -84,9 +84,9 @@ def _begin(of: Any, table: Any, k: int, data: Any, begin: int, end: int, rows: A
 def _longer(of: Any, data: Any, begin: int, left: int, rows: Any, i: int) -> Any:
     """Extend the match of a pattern by the base before; return the number of letters left."""
     base = np.uint64(data[begin + left - 1])
-    low, high = bases.step(of, base, rows[i, 0]), bases.step(of, base, rows[i, 1])
-    bases.fetch(of.words, low)
-    bases.fetch(of.words, high)
+    low, high = bases.step_base(of, base, rows[i, 0]), bases.step_base(of, base, rows[i, 1])
+    bases.prefetch_row(of.words, low)
+    bases.prefetch_row(of.words, high)
     rows[i, 0], rows[i, 1] = low, high
     return left - 1 if low < high else 0
 

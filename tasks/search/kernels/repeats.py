@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 
-LETTERS = 256
+ALPHABET_SIZE = 256
 LOW, HIGH, PLACE = range(3)  # fields of a pattern: its rows, and the position of the last one
 NOWHERE = -1
 
@@ -60,13 +60,13 @@ def _last_below(numbers: Any, low: Any, high: Any, most: Any) -> Any:
 
 
 @jit_norefs
-def fill_runs(text: Any, suffixes: Any, letters: Any, lengths: Any, firsts: Any, lasts: Any) -> Any:
+def fill_runs(text: Any, suffixes: Any, symbols: Any, lengths: Any, firsts: Any, lasts: Any) -> Any:
     """Fill the runs, in the order of rows; return their number, and the primary row.
 
     Parameters
     ----------
     text, suffixes : (n,) uint8 and int32, n >= 1
-    letters, lengths : (r,) uint8 and uint32; runs beyond r are only counted
+    symbols, lengths : (r,) uint8 and uint32; runs beyond r are only counted
     firsts, lasts : (r,) uint32, positions of the first and of the last row of each
     """
     used, primary, before = 0, 0, np.int64(-1)
@@ -77,17 +77,17 @@ def fill_runs(text: Any, suffixes: Any, letters: Any, lengths: Any, firsts: Any,
             continue
         letter = np.int64(text[place - 1])
         if letter != before:
-            if used < letters.size:
-                letters[used], lengths[used], firsts[used] = letter, 0, place
+            if used < symbols.size:
+                symbols[used], lengths[used], firsts[used] = letter, 0, place
             used, before = used + 1, letter
-        if used <= letters.size:
+        if used <= symbols.size:
             lengths[used - 1] += np.uint32(1)
             lasts[used - 1] = place
     return used, primary
 
 
 @jit_norefs
-def find_rows(of: Any, data: Any, begins: Any, rows: Any) -> None:
+def find_pattern_rows(of: Any, data: Any, begins: Any, rows: Any) -> None:
     """Fill rows and the position of the last one, (n, 3) int64, of patterns."""
     for i in range(len(begins) - 1):
         find_one(of, data, begins[i], begins[i + 1], rows, i)
@@ -96,7 +96,7 @@ def find_rows(of: Any, data: Any, begins: Any, rows: Any) -> None:
 @jit_norefs_inline
 def find_one(of: Any, data: Any, begin: Any, end: Any, rows: Any, i: int) -> Any:
     """Search letters begin..end - 1; return the first index from which on they occur."""
-    low, high, place = np.int64(0), of.firsts[LETTERS], np.int64(of.last)
+    low, high, place = np.int64(0), of.firsts[ALPHABET_SIZE], np.int64(of.last)
     while end > begin and low < high:
         end -= 1
         letter = np.int64(data[end])
@@ -128,7 +128,7 @@ def _length(of: Any, run: Any) -> Any:
 
 
 @jit_norefs
-def find_windows(of: Any, data: Any, length: int, windows: Any, rows: Any) -> Any:
+def find_repeat_windows(of: Any, data: Any, length: int, windows: Any, rows: Any) -> Any:
     """Fill starts (k,) int64 and rows (k, 3) of windows that occur; return their number."""
     used, begin = 0, np.int64(0)
     while begin + length <= data.size:
@@ -143,7 +143,7 @@ def find_windows(of: Any, data: Any, length: int, windows: Any, rows: Any) -> An
 @jit_norefs
 def fill_row_positions(of: Any, rows: Any, positions: Any) -> bool:
     """Fill the positions of all rows of patterns, backwards; return True if all are in the text."""
-    used, n = 0, of.firsts[LETTERS] - 1
+    used, n = 0, of.firsts[ALPHABET_SIZE] - 1
     for i in range(len(rows)):
         place = rows[i, PLACE]
         for row in range(rows[i, HIGH] - 1, rows[i, LOW] - 1, -1):

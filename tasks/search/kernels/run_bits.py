@@ -15,11 +15,11 @@ from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 
 END = -1  # end of a chain
 MOST_LENGTH_BITS = 32  # bits of the length of a run
-LETTERS = 256
+ALPHABET_SIZE = 256
 
 
 @jit_norefs_inline
-def put(words: Any, at: Any, value: Any, width: Any) -> Any:
+def write_bits(words: Any, at: Any, value: Any, width: Any) -> Any:
     """Write the low bits of a value at a bit offset of zeroed words (w,) uint64; return the end.
 
     width : 0 to 63; there must be a word after the last bit
@@ -32,7 +32,7 @@ def put(words: Any, at: Any, value: Any, width: Any) -> Any:
 
 
 @jit_norefs_inline
-def take(words: Any, at: Any, width: Any) -> Any:
+def read_bits(words: Any, at: Any, width: Any) -> Any:
     """Return 0 to 63 bits as int64."""
     word, shift = at >> 6, np.uint64(at & 63)
     value = words[word] >> shift
@@ -65,8 +65,8 @@ def put_lengths(lengths: Any, words: Any) -> None:
     at = np.int64(0)
     for i in range(lengths.size):
         n = _bits_of(np.int64(lengths[i]))
-        at = put(words, at + n, 1, 1)
-        at = put(words, at, np.int64(lengths[i]) - (np.int64(1) << n), n)
+        at = write_bits(words, at + n, 1, 1)
+        at = write_bits(words, at, np.int64(lengths[i]) - (np.int64(1) << n), n)
 
 
 @jit_norefs
@@ -75,11 +75,11 @@ def take_lengths(words: Any, n: int, lengths: Any) -> Any:
     at, total, end = np.int64(0), np.int64(0), np.int64(64 * (words.size - 1))
     for i in range(lengths.size):
         zeros = np.int64(0)
-        while at < end and zeros < MOST_LENGTH_BITS and take(words, at, 1) == 0:
+        while at < end and zeros < MOST_LENGTH_BITS and read_bits(words, at, 1) == 0:
             zeros, at = zeros + 1, at + 1
         if zeros == MOST_LENGTH_BITS or at + 1 + zeros > end:
             return False
-        length = (np.int64(1) << zeros) | take(words, at + 1, zeros)
+        length = (np.int64(1) << zeros) | read_bits(words, at + 1, zeros)
         at, total = at + 1 + zeros, total + length
         if total > n:
             return False
@@ -92,25 +92,25 @@ def put_numbers(numbers: Any, width: int, words: Any) -> None:
     """Write numbers (k,) with `width` bits each."""
     at = np.int64(0)
     for i in range(numbers.size):
-        at = put(words, at, np.int64(numbers[i]), width)
+        at = write_bits(words, at, np.int64(numbers[i]), width)
 
 
 @jit_norefs
 def take_numbers(words: Any, width: int, numbers: Any) -> None:
     """Fill numbers (k,) of `width` bits each; there must be a word after the last."""
     for i in range(numbers.size):
-        numbers[i] = take(words, i * width, width)
+        numbers[i] = read_bits(words, i * width, width)
 
 
 @jit_norefs
 def sort_runs(
-    letters: Any, lengths: Any, primary: int, own: Any, order: Any, rows: Any, before: Any
+    symbols: Any, lengths: Any, primary: int, own: Any, order: Any, rows: Any, before: Any
 ) -> None:
     """Sort runs by letter, then by start.
 
     Parameters
     ----------
-    letters, lengths : (r,) uint8 and uint32, in the order of rows
+    symbols, lengths : (r,) uint8 and uint32, in the order of rows
     own : (257,) int64, filled: first run of each letter in the new order, and r
     order : (r,) uint32, filled: the runs in the new order
     rows : (r,) uint32, filled: first row of each run, in the order of rows
@@ -118,20 +118,20 @@ def sort_runs(
     """
     own[:] = 0
     row = np.int64(0)
-    for i in range(letters.size):
-        own[np.int64(letters[i]) + 1] += 1
+    for i in range(symbols.size):
+        own[np.int64(symbols[i]) + 1] += 1
         rows[i] = row + (row >= primary)
         row += np.int64(lengths[i])
-    for letter in range(LETTERS):
+    for letter in range(ALPHABET_SIZE):
         own[letter + 1] += own[letter]
-    for i in range(letters.size):  # afterwards each letter has the index of the next one
-        order[own[letters[i]]] = i
-        own[letters[i]] += 1
-    for letter in range(LETTERS - 1, 0, -1):
+    for i in range(symbols.size):  # afterwards each letter has the index of the next one
+        order[own[symbols[i]]] = i
+        own[symbols[i]] += 1
+    for letter in range(ALPHABET_SIZE - 1, 0, -1):
         own[letter] = own[letter - 1]
     own[0] = 0
     before[0] = 0
-    for k in range(letters.size):
+    for k in range(symbols.size):
         before[k + 1] = before[k] + lengths[order[k]]
 
 
@@ -169,7 +169,7 @@ def mark_followers(following: Any, is_follower: Any) -> Any:
 
 
 @jit_norefs
-def follow(following: Any, is_follower: Any, known: Any, positions: Any) -> Any:
+def follow_run_chains(following: Any, is_follower: Any, known: Any, positions: Any) -> Any:
     """Fill positions (r,) int64 from those of first runs of chains; return True if complete.
 
     No two runs have the same successor, so a chain with a first run ends.

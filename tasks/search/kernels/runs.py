@@ -12,7 +12,7 @@ BREAK = 0  # code of a break; bases are 1..4
 
 
 @jit_norefs
-def split_runs(codes: Any, borders: Any, text: Any, begins: Any, places: Any) -> Any:
+def split_base_runs(codes: Any, borders: Any, text: Any, text_starts: Any, starts: Any) -> Any:
     """Copy the runs of bases, with one break between; return their number, and letters copied.
 
     Parameters
@@ -20,8 +20,8 @@ def split_runs(codes: Any, borders: Any, text: Any, begins: Any, places: Any) ->
     codes : (n,) uint8: 0..3 are bases
     borders : (b,) int64, record borders, ascending
     text : (n + r,) uint8, filled
-    begins : (r,) int64, large enough for all runs, filled: their starts in the text
-    places : (r,) int64, filled: their starts in the codes
+    text_starts : (r,) int64, large enough for all runs, filled: their starts in the text
+    starts : (r,) int64, filled: their starts in the codes
     """
     runs, used, border, is_inside = 0, 0, 0, False
     for at in range(codes.size):
@@ -34,7 +34,7 @@ def split_runs(codes: Any, borders: Any, text: Any, begins: Any, places: Any) ->
             if runs:
                 text[used] = BREAK
                 used += 1
-            begins[runs], places[runs] = used, at
+            text_starts[runs], starts[runs] = used, at
             runs, is_inside = runs + 1, True
         text[used] = codes[at] + np.uint8(1)
         used += 1

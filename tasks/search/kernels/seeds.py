@@ -21,7 +21,7 @@ BEGIN, LOW, HIGH = range(3)  # fields of a window: first letter in the query, fi
 
 
 @jit_norefs
-def find_windows(of_bases: Any, of_bytes: Any, data: Any, length: int, windows: Any) -> int:
+def find_seed_windows(of_bases: Any, of_bytes: Any, data: Any, length: int, windows: Any) -> int:
     """Fill the windows (k, 3) int64 of codes or bytes (m,) that occur; return their number."""
     used = begin = 0
     while begin + length <= data.size:
@@ -67,11 +67,11 @@ def _longer(of_bases: Any, of_bytes: Any, letter: Any, low: Any, high: Any) -> A
     first = end = low
     if of_bases is not None and letter < N_BASES:
         base = np.uint64(letter)
-        first, end = bases.step(of_bases, base, low), bases.step(of_bases, base, high)
+        first, end = bases.step_base(of_bases, base, low), bases.step_base(of_bases, base, high)
     if of_bytes is not None:
         byte = np.int64(letter)
         if of_bytes.firsts[byte] < of_bytes.firsts[byte + 1]:
-            first, end = tree.step(of_bytes, byte, low), tree.step(of_bytes, byte, high)
+            first, end = tree.step_byte(of_bytes, byte, low), tree.step_byte(of_bytes, byte, high)
     return first, end
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.tasks.search.kernels.bits import fetch, is_set, rank, set_bit
+from gangsaw.tasks.search.kernels.bits import is_set, prefetch_bit, rank, set_bit
 
 ZERO, ONE, BEGIN, BEFORE = range(4)  # fields of a node: its children, first bit, ones before that
 NODE = 4
@@ -44,7 +44,7 @@ class ByteRows(NamedTuple):
 @jit_norefs_inline
 def fetch_node(of: Any, node: Any, at: Any) -> None:
     """Prefetch the line of a bit of a node."""
-    fetch(of.bits, of.nodes[node, BEGIN] + at)
+    prefetch_bit(of.bits, of.nodes[node, BEGIN] + at)
 
 
 @jit_norefs_inline
@@ -62,7 +62,7 @@ def down(of: Any, node: Any, at: Any) -> Any:
 
 
 @jit_norefs_inline
-def step(of: Any, byte: Any, row: Any) -> Any:
+def step_byte(of: Any, byte: Any, row: Any) -> Any:
     """Return the first row of suffixes that begin with a byte and go on as those from `row`."""
     at, node = row - (row > of.primary), of.root
     code, length = of.codes[byte], of.lengths[byte]
@@ -87,7 +87,7 @@ def back(of: Any, row: Any) -> Any:
 
 
 @jit_norefs
-def gather(text: Any, suffixes: Any, out: Any) -> int:
+def gather_bytes_before(text: Any, suffixes: Any, out: Any) -> int:
     """Fill the bytes before the suffixes, except that of the whole text; return its row."""
     out[0] = text[text.size - 1]
     used, primary = 1, 0

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.search.kernels import bases, tree
-from gangsaw.tasks.search.kernels.bits import fetch, is_set, rank, set_bit
+from gangsaw.tasks.search.kernels.bits import is_set, prefetch_bit, rank, set_bit
 
 AT_ONCE = 32  # walks in turn: while one waits for memory, the others continue
 NOWHERE = -1  # result of a walk that meets no sampled row: the index is damaged
@@ -28,12 +28,12 @@ class Samples(NamedTuple):
     Attributes
     ----------
     marks : (8 l,) uint64, bits of the sampled rows
-    places : (k,) uint32, their positions in the text, in the order of the rows
+    positions : (k,) uint32, their positions in the text, in the order of the rows
     rate : exclusive upper bound of the steps of a walk
     """
 
     marks: npt.NDArray[np.uint64]
-    places: npt.NDArray[np.uint32]
+    positions: npt.NDArray[np.uint32]
     rate: int
 
 
@@ -75,9 +75,9 @@ def locate_bases(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None
                 live, started = _next(rows, walks, lane, live, started)
             else:
                 row = np.uint64(walks[lane * STRIDE + ROW])
-                row = np.uint64(bases.step(of, bases.base_at(of.words, row), row))
-                bases.fetch(of.words, row)
-                fetch(samples.marks, row)
+                row = np.uint64(bases.step_base(of, bases.base_at(of.words, row), row))
+                bases.prefetch_row(of.words, row)
+                prefetch_bit(samples.marks, row)
                 walks[lane * STRIDE + ROW] = np.int64(row)
                 lane += np.uint64(1)
     _fill_found(samples, out)
@@ -126,7 +126,7 @@ def _go_down(of: Any, samples: Any, walks: Any, lane: Any) -> None:
         tree.fetch_node(of, node, at)
     else:
         walks[walk + ROW], walks[walk + NODE] = of.firsts[~node] + at, AT_ROW
-        fetch(samples.marks, walks[walk + ROW])
+        prefetch_bit(samples.marks, walks[walk + ROW])
 
 
 @jit_norefs_inline
@@ -181,4 +181,4 @@ def _fill_found(samples: Any, out: Any) -> None:
     for i in range(out.size):
         if out[i] != NOWHERE:
             row, steps = out[i] >> STEP_BITS, out[i] & ((1 << STEP_BITS) - 1)
-            out[i] = np.int64(samples.places[rank(samples.marks, row)]) + steps
+            out[i] = np.int64(samples.positions[rank(samples.marks, row)]) + steps

@@ -18,7 +18,7 @@ from gangsaw.tasks.search.fm_index.base_index import BaseIndex
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
 from gangsaw.tasks.search.fm_index.kinds import TextIndex
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results import scan
 from gangsaw.tasks.search.results.hits import Occurrences, Patterns, some_of
 from gangsaw.tasks.search.stored.opened import IndexedText
@@ -34,8 +34,8 @@ INDEX_COPIES = 6
 class Located(NamedTuple):
     """Positions of patterns: (n,) int64 each."""
 
-    which: Places
-    place: Places
+    which: Positions
+    place: Positions
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class CountInChunk:
         """Upper bound of the memory for a chunk, in bytes."""
         return peak_bytes_of(self.text)
 
-    def __call__(self, number: int) -> Places:
+    def __call__(self, number: int) -> Positions:
         """Return the count of each pattern, (n,) int64."""
         with naming(f"{self.text.store}, chunk {number}"):
-            counts = self.text.index(number).counts(self.patterns.letters)
+            counts = self.text.index(number).counts(self.patterns.symbols)
             across = _across(self.text, self.patterns, number)
             counts += np.bincount(across.which, minlength=counts.size)
             out = np.zeros(self.patterns.n, np.int64)
@@ -90,7 +90,7 @@ class LocateInChunk:
             begin, _ = self.text.how.window(number)
             index = self.text.index(number)
             inside = self._inside(index, number)
-            check_inside(index, inside.place, self.patterns.letters.lengths[inside.which])
+            check_inside(index, inside.place, self.patterns.symbols.lengths[inside.which])
             across = _across(self.text, self.patterns, number)
             which = np.concatenate((inside.which, across.which))
             place = np.concatenate((inside.place + begin, across.place))
@@ -103,7 +103,7 @@ class LocateInChunk:
         Rows are not ordered by position. For a pattern with far more hits than requested, the first
         ones are therefore found by a search of the chunk's start, without its rows.
         """
-        letters = self.patterns.letters
+        letters = self.patterns.symbols
         if self.most is None:
             return self._all(index, number, letters)
         counts = index.counts(letters)
@@ -121,17 +121,17 @@ class LocateInChunk:
             return Located(*scan.located(self.text, number, index, text))
         return Located(*index.located(text))
 
-    def _first(self, index: TextIndex, number: int, one: int, count: int) -> Places:
+    def _first(self, index: TextIndex, number: int, one: int, count: int) -> Positions:
         """Return the first positions of one pattern, as many as requested or more."""
         assert self.most is not None
-        pattern = some_of(self.patterns.letters, np.arange(len(self.patterns.letters)) == one)
+        pattern = some_of(self.patterns.symbols, np.arange(len(self.patterns.symbols)) == one)
         begin, end = self.text.how.window(number)
         reach = begin + AS_FAR * self.most * (end - begin) // count
-        _, places = index_of(self.text, begin, min(end, reach)).located(pattern)
+        _, places = build_border_index(self.text, begin, min(end, reach)).located(pattern)
         return places if places.size >= self.most else index.located(pattern)[1]
 
 
-def check_inside(index: TextIndex, positions: Places, lengths: Places | int) -> None:
+def check_inside(index: TextIndex, positions: Positions, lengths: Positions | int) -> None:
     """Raise CorruptChunk if a match does not end inside the text."""
     if int((positions + lengths).max(initial=0)) > index.n:
         raise CorruptChunk("the index is of another text: what is found ends behind it")
@@ -143,12 +143,12 @@ def reach_of(text: IndexedText, number: int, length: int) -> tuple[int, int]:
     return max(begin, end - length + 1), min(text.how.size, end + length - 1)
 
 
-def index_of(text: IndexedText, begin: int, end: int) -> TextIndex:
+def build_border_index(text: IndexedText, begin: int, end: int) -> TextIndex:
     """Return a temporary index of letters around the end of a chunk."""
-    letters = text.letters.read(begin, end)
+    letters = text.stored.read(begin, end)
     if text.how.kind == "bytes":
         return ByteIndex.made(letters, WINDOW_RATE)
-    return BaseIndex.made(letters, text.letters.borders_in(begin, end), WINDOW_RATE)
+    return BaseIndex.made(letters, text.stored.borders_in(begin, end), WINDOW_RATE)
 
 
 def peak_bytes_of(text: IndexedText) -> int:
@@ -162,7 +162,7 @@ def _across(text: IndexedText, patterns: Patterns, number: int) -> Located:
     first, last = reach_of(text, number, patterns.longest)
     if not first < end < last:
         return Located(np.empty(0, np.int64), np.empty(0, np.int64))
-    found = Located(*index_of(text, first, last).located(patterns.letters))
+    found = Located(*build_border_index(text, first, last).located(patterns.symbols))
     place = found.place + first
-    crosses = (place < end) & (place + patterns.letters.lengths[found.which] > end)
+    crosses = (place < end) & (place + patterns.symbols.lengths[found.which] > end)
     return Located(found.which[crosses], place[crosses])

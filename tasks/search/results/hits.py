@@ -12,7 +12,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES, turned_codes
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.kinds import Kind
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 
 FORWARD, REVERSE = 1, -1  # strands
 MOST_LENGTH = 1 << 20  # letters of a pattern: twice as many are read at each border of chunks
@@ -30,14 +30,14 @@ class Patterns:
 
     Attributes
     ----------
-    letters : letters of all of them, base codes for an index of bases
+    symbols : bytes of all of them, base codes for an index of bases
     pattern : (k,) int64, index of the user's pattern
     strand : (k,) int8, FORWARD or REVERSE
     n : number of the user's patterns
     """
 
-    letters: Ragged
-    pattern: Places
+    symbols: Ragged
+    pattern: Positions
     strand: npt.NDArray[np.int8]
     n: int
 
@@ -67,7 +67,7 @@ class Patterns:
         keep = wanted[self.pattern]
         return replace(
             self,
-            letters=some_of(self.letters, keep),
+            symbols=some_of(self.symbols, keep),
             pattern=self.pattern[keep],
             strand=self.strand[keep],
         )
@@ -75,7 +75,7 @@ class Patterns:
     @property
     def longest(self) -> int:
         """Letters of the longest pattern."""
-        return int(self.letters.lengths.max(initial=0))
+        return int(self.symbols.lengths.max(initial=0))
 
 
 def some_of(lines: Ragged, keep: npt.NDArray[np.bool_]) -> Ragged:
@@ -96,8 +96,8 @@ class Occurrences:
     strand : (n,) int8: 1, or -1 for the reverse complement
     """
 
-    pattern: Places
-    place: Places
+    pattern: Positions
+    place: Positions
     strand: npt.NDArray[np.int8]
 
     def __len__(self) -> int:

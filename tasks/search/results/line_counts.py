@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results.find import LocateInChunk
 from gangsaw.tasks.search.results.hits import Patterns
 from gangsaw.tasks.search.results.lines import NEWLINE
@@ -56,7 +56,7 @@ class LinesInChunk:
         if not places.size:
             has_end = bool(self.text.index(number).counts(ONE_NEWLINE)[0])
             return HitLines(0, in_first=False, in_last=False, has_end=has_end)
-        letters = self.text.letters.read(begin, end)
+        letters = self.text.stored.read(begin, end)
         return _in_lines(places, np.flatnonzero(letters == NEWLINE[0]))
 
 
@@ -69,7 +69,7 @@ def lines_of(chunks: Iterable[HitLines]) -> int:
     return total
 
 
-def _in_lines(positions: Places, ends: Places) -> HitLines:
+def _in_lines(positions: Positions, ends: Positions) -> HitLines:
     """Return the line counts for hits (k,) and line ends, both relative to the chunk's start."""
     lines = np.unique(np.searchsorted(ends, positions))
     in_first, in_last = bool(lines[0] == 0), bool(ends.size and lines[-1] == ends.size)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 
 NEWLINE = b"\n"
 STEP, MOST_STEP = (
@@ -55,20 +55,20 @@ class _ShownLine:
 class TextLines:
     """Lines of a text, read through cached chunks."""
 
-    def __init__(self, held: CachedChunks) -> None:
-        self._held = held
+    def __init__(self, text: CachedChunks) -> None:
+        self._text = text
 
-    def around(self, places: Places, ends: Places, n: int) -> Iterator[list[Line]]:
+    def around(self, starts: Positions, ends: Positions, n: int) -> Iterator[list[Line]]:
         """Yield groups of consecutive lines: lines with hits, and n lines of context around each.
 
         Each line is yielded once, even if it contains several hits.
 
         Parameters
         ----------
-        places, ends : (k,) int64 starts and exclusive ends of the hits
+        starts, ends : (k,) int64 starts and exclusive ends of the hits
         n : number of context lines before and after each hit
         """
-        found = self._found(places, ends, n)
+        found = self._found(starts, ends, n)
         group: list[Line] = []
         for begin in sorted(found):
             if group and begin > group[-1].end + 1:
@@ -78,7 +78,7 @@ class TextLines:
         if group:
             yield group
 
-    def _found(self, positions: Places, ends: Places, n: int) -> dict[int, _ShownLine]:
+    def _found(self, positions: Positions, ends: Positions, n: int) -> dict[int, _ShownLine]:
         """Return the lines to show by their start; the ends of a long line are searched once."""
         order = np.argsort(positions, kind="stable")
         positions, ends = positions[order], ends[order]
@@ -115,7 +115,7 @@ class TextLines:
 
     def _behind(self, found: dict[int, _ShownLine], end: int, n: int) -> None:
         for _ in range(n):
-            if end + 1 >= self._held.size:
+            if end + 1 >= self._text.size:
                 return
             begin, end = end + 1, self._end(end + 1)
             found.setdefault(begin, _ShownLine(end, False, (begin, begin)))
@@ -143,12 +143,12 @@ class TextLines:
     def _end(self, place: int) -> int:
         """Return the end of the line at a position."""
         begin, step = place, STEP
-        while begin < self._held.size:
-            end = min(begin + step, self._held.size)
+        while begin < self._text.size:
+            end = min(begin + step, self._text.size)
             if (at := self._text(begin, end).find(NEWLINE)) >= 0:
                 return begin + at
             begin, step = end, min(2 * step, MOST_STEP)
-        return self._held.size
+        return self._text.size
 
     def _text(self, begin: int, end: int) -> bytes:
-        return self._held.read(begin, end).tobytes()
+        return self._text.read(begin, end).tobytes()

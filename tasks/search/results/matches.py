@@ -18,15 +18,20 @@ from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex
-from gangsaw.tasks.search.fm_index.samples import Places
-from gangsaw.tasks.search.results.find import check_inside, index_of, peak_bytes_of, reach_of
+from gangsaw.tasks.search.fm_index.samples import Positions
+from gangsaw.tasks.search.results.find import (
+    build_border_index,
+    check_inside,
+    peak_bytes_of,
+    reach_of,
+)
 from gangsaw.tasks.search.results.hits import FORWARD, REVERSE
 from gangsaw.tasks.search.stored.data import StoredText
 from gangsaw.tasks.search.stored.opened import IndexedText
 
 STEP = 64  # letters compared at first; then twice as many, and so on
 MATCH = np.dtype([("strand", "i1"), ("begin", "i8"), ("place", "i8"), ("length", "i8")])
-Octets = npt.NDArray[np.uint8]
+Bytes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +46,9 @@ class ExactMatches:
     strand : (n,) int8: 1, or -1 for the reverse complement of that part of the query
     """
 
-    begin: Places
-    place: Places
-    length: Places
+    begin: Positions
+    place: Positions
+    length: Positions
     strand: npt.NDArray[np.int8]
 
     def __len__(self) -> int:
@@ -71,7 +76,7 @@ class MatchQuery:
     least : minimum letters of a match
     """
 
-    strands: tuple[tuple[int, Octets], ...]
+    strands: tuple[tuple[int, Bytes], ...]
     least: int
 
     @classmethod
@@ -104,11 +109,11 @@ class MatchInChunk:
         """Return the matches as rows of MATCH."""
         with naming(f"{self.text.store}, chunk {number}"):
             begin, end = self.text.how.window(number)
-            reader = _Comparer(self.text.letters)
+            reader = _Comparer(self.text.stored)
             found = self._matches(self.text.index(number), begin, reader)
             first, last = reach_of(self.text, number, self.queries.least)
             if first < end < last:
-                found += self._matches(index_of(self.text, first, last), first, reader)
+                found += self._matches(build_border_index(self.text, first, last), first, reader)
             return np.unique(np.array(found, MATCH))
 
     def _matches(
@@ -128,23 +133,23 @@ class MatchInChunk:
 class _Comparer:
     """Comparison of letters of a text with those of a query."""
 
-    def __init__(self, letters: StoredText) -> None:
-        self._letters, self._held = letters, CachedChunks(letters.array)
+    def __init__(self, text: StoredText) -> None:
+        self._text, self._cached = text, CachedChunks(text.array)
 
-    def around(self, left: Octets, right: Octets, place: int, n: int) -> tuple[int, int]:
+    def around(self, left: Bytes, right: Bytes, place: int, n: int) -> tuple[int, int]:
         """Return the number of equal letters before a seed of n letters, and after it.
 
         left, right : (k,) uint8, letters of the query next to the seed; the left ones in reverse
             order
         """
-        low, high = self._letters.record_at(place)
+        low, high = self._text.record_at(place)
         end = place + n
         return (
             self._common(left[: place - low], place, -1),
             self._common(right[: high - end], end, 1),
         )
 
-    def _common(self, query: Octets, place: int, way: int) -> int:
+    def _common(self, query: Bytes, place: int, way: int) -> int:
         """Return the number of equal letters from a position on, or backwards before it."""
         done, step, room = 0, STEP, query.size
         while done < room:
@@ -159,8 +164,8 @@ class _Comparer:
     @property
     def _end(self) -> int:
         """The first code that never matches."""
-        return NOT_A_BASE if self._letters.kind == "bases" else 256
+        return NOT_A_BASE if self._text.kind == "bases" else 256
 
-    def _read(self, begin: int, n: int) -> Octets:
-        letters = self._held.read(begin, begin + n).astype(np.uint8, copy=False)
-        return CODES[letters] if self._letters.kind == "bases" else letters
+    def _read(self, begin: int, n: int) -> Bytes:
+        letters = self._cached.read(begin, begin + n).astype(np.uint8, copy=False)
+        return CODES[letters] if self._text.kind == "bases" else letters

@@ -11,7 +11,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.genomics.genomes.stored.genome import Genome
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.stored.data import StoredText
 
 STEP = 1 << 20  # start positions of reads loaded at once
@@ -26,15 +26,15 @@ class InRecords(NamedTuple):
     begin, end : range of its residues in the text
     """
 
-    number: Places
-    begin: Places
-    end: Places
+    number: Positions
+    begin: Positions
+    end: Positions
 
 
 class TextRecords(Protocol):
     """Records of a text, by number."""
 
-    def of(self, positions: Places) -> InRecords:
+    def of(self, positions: Positions) -> InRecords:
         """Return the records at positions (k,) int64."""
 
     def called(self, number: int) -> dict[str, object]:
@@ -47,7 +47,7 @@ class GenomeRecords:
     def __init__(self, store: str) -> None:
         self._genome = Genome(store)
 
-    def of(self, positions: Places) -> InRecords:
+    def of(self, positions: Positions) -> InRecords:
         """Return the records at positions (k,) int64."""
         starts = self._genome.offsets
         number = np.searchsorted(starts, positions, "right") - 1
@@ -64,7 +64,7 @@ class StoredReads:
     def __init__(self, starts: CachedChunks) -> None:
         self._starts = starts
 
-    def of(self, positions: Places) -> InRecords:
+    def of(self, positions: Positions) -> InRecords:
         """Return the reads at positions (k,) int64."""
         order = np.argsort(positions)
         found = np.empty((positions.size, 3), np.int64)
@@ -81,7 +81,7 @@ class StoredReads:
         """Return the number of a read from 0, as in `gangsaw extract`."""
         return {"read": number}
 
-    def _around(self, positions: Places) -> Iterator[tuple[int, Places]]:
+    def _around(self, positions: Positions) -> Iterator[tuple[int, Positions]]:
         """Yield first number and start positions of reads, from the first position to the last."""
         if not positions.size:
             return
@@ -95,7 +95,7 @@ class StoredReads:
         return bisect_right(reads, place, key=lambda i: int(self._starts.read(i, i + 1)[0])) - 1
 
 
-def records_of(store: str, text: StoredText) -> TextRecords | None:
+def open_text_records(store: str, text: StoredText) -> TextRecords | None:
     """Return the records or reads of a text; None if it has none."""
     if text.borders is not None:
         return GenomeRecords(store)

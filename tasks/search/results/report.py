@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results.hits import FORWARD, Occurrences
 from gangsaw.tasks.search.results.lines import TextLines
 from gangsaw.tasks.search.results.search import Search
 
 
-def write_counts(patterns: Sequence[bytes], counts: Places, *, as_json: bool) -> None:
+def write_counts(patterns: Sequence[bytes], counts: Positions, *, as_json: bool) -> None:
     """Print the count of each pattern, with the pattern if there are several."""
     if as_json:
         pairs = zip(patterns, counts.tolist(), strict=True)
@@ -32,7 +32,9 @@ def write_line_count(n: int, *, as_json: bool) -> None:
         _write(b"%d\n" % n)
 
 
-def write_lines(search: Search, patterns: Sequence[bytes], hits: Occurrences, context: int) -> None:
+def write_matching_lines(
+    search: Search, patterns: Sequence[bytes], hits: Occurrences, context: int
+) -> None:
     """Print lines with the place of their first byte, as grep does; "--" between groups.
 
     Of a line of more than SHOWN bytes a part is printed, and on either side how much is left out.

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
-from gangsaw.tasks.search.fm_index.by_rows import RowIndex, counts_of
+from gangsaw.tasks.search.fm_index.by_rows import RowIndex, count_row_ranges
 from gangsaw.tasks.search.fm_index.byte_index import count_byte_values
 from gangsaw.tasks.search.fm_index.packed import Bytes
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.stored.opened import IndexedText
 
 DENSE = 512  # a pattern is dense, and scanned for, with a hit per so many bases of the chunk
@@ -28,7 +28,7 @@ COPIES = 4  # bytes of memory per base of a chunk: the text, its codes, comparis
 
 def located(
     text: IndexedText, number: int, index: RowIndex, patterns: Ragged
-) -> tuple[Places, Places]:
+) -> tuple[Positions, Positions]:
     """Return the occurrences of patterns in a chunk, in any order.
 
     Parameters
@@ -43,7 +43,7 @@ def located(
     tuple : (n,) int64 pattern indexes and (n,) int64 positions from the start of the chunk
     """
     rows = index.rows(patterns)
-    counts, lengths = counts_of(rows), patterns.lengths
+    counts, lengths = count_row_ranges(rows), patterns.lengths
     is_dense = (counts * DENSE > index.n) & (lengths <= LONGEST)
     n_dense = int(counts[is_dense].sum())
     if n_dense < LEAST or n_dense * WORTH < index.n:
@@ -58,24 +58,24 @@ def located(
     return np.concatenate([one for one, _ in parts]), np.concatenate([own for _, own in parts])
 
 
-def _finder(text: IndexedText, number: int) -> Callable[[Bytes], Places]:
+def _finder(text: IndexedText, number: int) -> Callable[[Bytes], Positions]:
     """Return a function that finds all positions of a pattern in a chunk."""
     begin, end = text.how.window(number)
-    letters = text.letters.read(begin, end)
+    letters = text.stored.read(begin, end)
     if text.how.kind == "bytes":
         counts = count_byte_values(letters)
         return lambda pattern: find_pattern(letters, pattern, counts)
-    codes, borders = CODES[letters], text.letters.borders_in(begin, end)
+    codes, borders = CODES[letters], text.stored.borders_in(begin, end)
     totals = count_byte_values(codes)
 
-    def find(pattern: Bytes) -> Places:
+    def find(pattern: Bytes) -> Positions:
         found = find_pattern(codes, pattern, totals)
         return found[~_crosses(found, pattern.size, borders)]
 
     return find
 
 
-def find_pattern(text: Bytes, pattern: Bytes, counts: Places) -> Places:
+def find_pattern(text: Bytes, pattern: Bytes, counts: Positions) -> Positions:
     """Return the positions of a pattern in a text, ascending, with overlapping matches.
 
     Parameters
@@ -93,18 +93,18 @@ def find_pattern(text: Bytes, pattern: Bytes, counts: Places) -> Places:
     if n < 1:
         return np.empty(0, np.int64)
     first = int(order[0])
-    found: Places = np.flatnonzero(text[first : first + n] == pattern[first])
+    found: Positions = np.flatnonzero(text[first : first + n] == pattern[first])
     for i in order[1:].tolist():
         found = found[text[found + i] == pattern[i]]
     return found
 
 
-def _crosses(places: Places, length: int, borders: Places) -> npt.NDArray[np.bool_]:
+def _crosses(positions: Positions, length: int, borders: Positions) -> npt.NDArray[np.bool_]:
     """Return a mask of the matches that contain a border between records.
 
     Parameters
     ----------
-    places : (k,) int64, positions of the matches
+    positions : (k,) int64, positions of the matches
     length : length of the pattern
     borders : (b,) int64, ascending positions of the borders
 
@@ -113,7 +113,7 @@ def _crosses(places: Places, length: int, borders: Places) -> npt.NDArray[np.boo
     (k,) bool
     """
     ends = np.append(borders, np.iinfo(np.int64).max)
-    crosses: npt.NDArray[np.bool_] = ends[np.searchsorted(borders, places, "right")] < (
-        places + length
+    crosses: npt.NDArray[np.bool_] = ends[np.searchsorted(borders, positions, "right")] < (
+        positions + length
     )
     return crosses

@@ -16,12 +16,12 @@ from gangsaw.tasks.engine.run.run import run
 from gangsaw.tasks.engine.scheduling.work import Task
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.kinds import Kind
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results.find import CountInChunk, LocateInChunk
 from gangsaw.tasks.search.results.hits import Occurrences, Patterns
 from gangsaw.tasks.search.results.line_counts import HitLines, LinesInChunk, lines_of
 from gangsaw.tasks.search.results.matches import ExactMatches, MatchInChunk, MatchQuery
-from gangsaw.tasks.search.results.records import TextRecords, records_of
+from gangsaw.tasks.search.results.records import TextRecords, open_text_records
 from gangsaw.tasks.search.stored.opened import IndexedText, open_indexed
 from gangsaw.tasks.store.objects.stores import as_address
 
@@ -60,7 +60,7 @@ class Search:
     @property
     def has_lines(self) -> bool:
         """True if lines can be counted: a genome has none."""
-        return self._text.letters.borders is None
+        return self._text.stored.borders is None
 
     @property
     def kind(self) -> Kind:
@@ -73,7 +73,7 @@ class Search:
 
     def counts(
         self, patterns: Sequence[Pattern], *, on_progress: OnProgress | None = None
-    ) -> Places:
+    ) -> Positions:
         """Return the number of occurrences of each pattern, (k,) int64.
 
         Occurrences may overlap. A `str` is encoded as UTF-8. Raises BadParams for an empty pattern,
@@ -82,7 +82,7 @@ class Search:
         wanted = self._patterns(patterns)
         total = np.zeros(wanted.n, np.int64)
 
-        def on_done(_: int, counts: Places) -> None:
+        def on_done(_: int, counts: Positions) -> None:
             total[:] += counts
             meter.add(1, 0, 0)
 
@@ -138,7 +138,7 @@ class Search:
             parts = [Occurrences.joined(parts, most)]
             if most is not None:
                 wanted = wanted.only(np.bincount(parts[0].pattern, minlength=wanted.n) < most)
-            if not len(wanted.letters):
+            if not len(wanted.symbols):
                 break
         return Occurrences.joined(parts, most)
 
@@ -170,21 +170,21 @@ class Search:
         """
         if not 0 <= begin <= end <= len(self):
             raise BadParams(f"{self.name} has letters 0 to {len(self):,}, not {begin} to {end}")
-        letters = self._text.letters.read(begin, end)
-        self._text.letters.check()
+        letters = self._text.stored.read(begin, end)
+        self._text.stored.check()
         return letters.tobytes()
 
     @cached_property
     def records(self) -> TextRecords | None:
         """Records of a genome, or reads; None for other texts."""
-        return records_of(self.store, self._text.letters)
+        return open_text_records(self.store, self._text.stored)
 
     def held(self) -> CachedChunks:
         """Return a chunk-wise reader of the text that caches the last chunks.
 
         It raises JobFailed if the text changed before a chunk was read.
         """
-        return CachedChunks(self._text.letters.checked())
+        return CachedChunks(self._text.stored.checked())
 
     def _patterns(self, patterns: Pattern | Sequence[Pattern]) -> Patterns:
         some = [patterns] if isinstance(patterns, str | bytes) else patterns
@@ -199,7 +199,7 @@ class Search:
         """Run a task on some chunks, or on all; raise JobFailed if the text changed meanwhile."""
         chunks = range(len(self._text)) if chunks is None else chunks
         run(task, chunks, on_done, client=self._client)
-        self._text.letters.check()
+        self._text.stored.check()
 
 
 def _waves(n: int, most: int | None) -> Iterator[range]:

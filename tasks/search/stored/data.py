@@ -16,7 +16,7 @@ from gangsaw.tasks.genomics.genomes.info import ATTRIBUTE as GENOME
 from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS
 from gangsaw.tasks.search.fm_index.kinds import Kind
 from gangsaw.tasks.search.fm_index.packed import Bytes
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.sources.source import Described, Region, SourceArray
 from gangsaw.tasks.store.dataset.carried import is_carried
 from gangsaw.tasks.store.source import ZarrSource, open_zarr
@@ -78,7 +78,7 @@ class StoredText:
                 "gangsaw index --overwrite"
             )
 
-    def borders_in(self, begin: int, end: int) -> Places:
+    def borders_in(self, begin: int, end: int) -> Positions:
         """Return the record borders in letters begin..end - 1, relative to `begin`."""
         if self.borders is None:
             return NO_BORDERS
@@ -157,7 +157,7 @@ def _build_stored_text(source: ZarrSource, array: SourceArray) -> StoredText:
 
 
 @lru_cache(maxsize=4)
-def _starts(text: StoredText) -> Places:
+def _starts(text: StoredText) -> Positions:
     """Return the starts of records; raise CorruptChunk unless they ascend to the text's end."""
     borders, size = text.borders, text.size
     assert borders is not None

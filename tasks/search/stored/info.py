@@ -46,13 +46,13 @@ class IndexedArray:
         return begin, min(begin + self.chunk, self.size)
 
 
-def attrs_of(arrays: Mapping[str, IndexedArray]) -> dict[str, object]:
+def make_index_attribute(arrays: Mapping[str, IndexedArray]) -> dict[str, object]:
     """Return the attribute."""
     own = {name: asdict(array) for name, array in arrays.items()}
     return {ATTRIBUTE: {"version": VERSION, "arrays": own}}
 
 
-def arrays_of(attrs: Mapping[str, object]) -> dict[str, IndexedArray]:
+def parse_index_attribute(attrs: Mapping[str, object]) -> dict[str, IndexedArray]:
     """Read the attribute; raise BadParams if it is missing or invalid."""
     data = attrs.get(ATTRIBUTE)
     if not isinstance(data, Mapping) or data.get("version") != VERSION:

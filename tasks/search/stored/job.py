@@ -16,15 +16,15 @@ from gangsaw.tasks.engine.report.counters import job_of
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.jobs.compress import Summary, compress
 from gangsaw.tasks.search.fm_index.kinds import (
-    MOST_LETTERS,
+    MAX_TEXT_SIZE,
     RATES,
     WORKING,
     bound_index_bytes,
-    made,
+    build_text_index,
 )
 from gangsaw.tasks.search.fm_index.samples import MOST_RATE
 from gangsaw.tasks.search.stored.data import StoredText, open_texts
-from gangsaw.tasks.search.stored.info import IndexedArray, attrs_of, default_location
+from gangsaw.tasks.search.stored.info import IndexedArray, default_location, make_index_attribute
 from gangsaw.tasks.sources.source import Coordinate, Described, Region
 from gangsaw.tasks.store.objects.change_stamps import Stamps
 from gangsaw.tasks.store.objects.stores import as_address
@@ -74,7 +74,7 @@ class IndexArray(Described):
         begin, end = self.how.window(number)
         letters = self.of.read(begin, end)
         borders = self.of.borders_in(begin, end)
-        return made(self.how.kind, letters, borders, self.how.rate).packed()
+        return build_text_index(self.how.kind, letters, borders, self.how.rate).packed()
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def index_job(
     how = {name: _plan(letters, rate) for name, letters in texts.items()}
     arrays = tuple(_described(texts[name], how[name]) for name in texts)
     return compress(
-        IndexSource(store, arrays, source, attrs_of(how)),
+        IndexSource(store, arrays, source, make_index_attribute(how)),
         default_location(store) if target is None else as_address(target, storage_options),
         codec=CODEC,
         chunks={"index": 1, "byte": -1},
@@ -149,9 +149,9 @@ def index_job(
 
 def _plan(text: StoredText, rate: int | None) -> IndexedArray:
     chunk = max(1, min(text.size, (text.array.chunks or text.array.shape)[0]))
-    if chunk > MOST_LETTERS:
+    if chunk > MAX_TEXT_SIZE:
         raise BadParams(
-            f"{text.array.name} has chunks of {chunk:,} letters, more than {MOST_LETTERS:,}: "
+            f"{text.array.name} has chunks of {chunk:,} letters, more than {MAX_TEXT_SIZE:,}: "
             "compress it with smaller ones"
         )
     rate = RATES[text.kind] if rate is None else rate

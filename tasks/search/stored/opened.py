@@ -9,14 +9,14 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.plugins.options import listed
-from gangsaw.tasks.search.fm_index.kinds import TextIndex, bound_index_bytes, is_of, opened
+from gangsaw.tasks.search.fm_index.kinds import TextIndex, bound_index_bytes, is_of, open_index
 from gangsaw.tasks.search.stored.data import StoredText, open_texts
-from gangsaw.tasks.search.stored.info import IndexedArray, arrays_of, default_location
+from gangsaw.tasks.search.stored.info import IndexedArray, default_location, parse_index_attribute
 from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.source import open_zarr
 
-HELD = 4  # indexes cached per process
+CACHED_INDEXES = 4  # indexes cached per process
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class IndexedText:
     ----------
     store : path or address
     name : name of the array
-    letters : the array
+    stored : the array
     how : its index parameters
     rows : array of the packed indexes
     """
 
     store: str
     name: str
-    letters: StoredText
+    stored: StoredText
     how: IndexedArray
     rows: SourceArray
 
@@ -62,7 +62,7 @@ def open_indexed(store: str, index: str | None = None, variable: str | None = No
         raise BadParams(f"{store} has no index at {where}: {make}")
     found = open_zarr(where)
     try:
-        arrays = arrays_of(found.attrs)
+        arrays = parse_index_attribute(found.attrs)
     except BadParams as error:
         raise BadParams(f"{where}: {error}; {make} --overwrite") from error
     name = _chosen(where, list(arrays), variable)
@@ -85,14 +85,14 @@ def _chosen(where: str, names: list[str], wanted: str | None) -> str:
     return wanted or names[0]
 
 
-@lru_cache(maxsize=HELD)
+@lru_cache(maxsize=CACHED_INDEXES)
 def _index(text: IndexedText, number: int) -> TextIndex:
     rows, how = text.rows, text.how
     data = np.asarray(rows.read((slice(number, number + 1), slice(0, rows.shape[1]))))
     where = f"{getattr(rows, 'address', '')}/{rows.name}"
     begin, end = how.window(number)
     try:
-        found = opened(np.ascontiguousarray(data[0]))
+        found = open_index(np.ascontiguousarray(data[0]))
     except CorruptChunk as error:
         raise error.at(store=where, chunk=str(number)) from error
     if found.n != end - begin or not is_of(found, how.kind):

@@ -7,15 +7,20 @@ from gangsaw.tasks.console.output import size
 from gangsaw.tasks.jobs.figures.contents import Content
 from gangsaw.tasks.jobs.figures.report import StoreInfo, describe
 from gangsaw.tasks.search.stored.data import open_texts
-from gangsaw.tasks.search.stored.info import SUFFIX, IndexedArray, arrays_of, default_location
+from gangsaw.tasks.search.stored.info import (
+    SUFFIX,
+    IndexedArray,
+    default_location,
+    parse_index_attribute,
+)
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.objects.prefix import open_place
 
 
-def content(info: StoreInfo) -> Content:
+def read_index_content(info: StoreInfo) -> Content:
     """Return the content of a store of indexes; raise BadParams if its attribute is invalid."""
     stored = {array.name: array.stored_bytes for array in info.arrays}
-    arrays = arrays_of(info.source.attrs)
+    arrays = parse_index_attribute(info.source.attrs)
     rows = tuple((f"of {name}", _words(how, stored.get(name, 0))) for name, how in arrays.items())
     figures = {
         name: {
@@ -38,7 +43,7 @@ def describe_indexes(info: StoreInfo) -> Content | None:
         return None
     try:
         found = describe(where)
-        own, arrays = content(found), arrays_of(found.source.attrs)
+        own, arrays = read_index_content(found), parse_index_attribute(found.source.attrs)
     except (GangsawError, OSError) as error:
         return Content("index", (("at", where), ("state", str(error))), {"store": where})
     is_current = all(_is_current(info.store, name, how) for name, how in arrays.items())

@@ -42,7 +42,9 @@ class AlleleCandidate:
         return "\t".join(map(str, vars(self).values())) + "\n"
 
 
-def candidates(index: GeneIndex, seen: Ints, bits: NDArray[np.uint64]) -> list[AlleleCandidate]:
+def find_allele_candidates(
+    index: GeneIndex, seen: Ints, bits: NDArray[np.uint64]
+) -> list[AlleleCandidate]:
     """Return the candidates, sorted by gene and position.
 
     Parameters

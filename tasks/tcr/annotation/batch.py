@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.genomics.align import SequenceSet
 from gangsaw.tasks.genomics.reads.files.records import Field
-from gangsaw.tasks.tcr.annotation.gaps import junctions
+from gangsaw.tasks.tcr.annotation.gaps import align_junctions
 from gangsaw.tasks.tcr.annotation.index import GeneIndex, Ints
 from gangsaw.tasks.tcr.annotation.kernels.reads import (
     ERRORS,
     FINE,
     REASONS,
-    annotate,
+    annotate_reads,
     junction_status,
 )
 from gangsaw.tasks.tcr.annotation.keys import KeyTable, grouped
 from gangsaw.tasks.tcr.annotation.reading import Mates, NumberedMates, ReadLetters
-from gangsaw.tasks.tcr.germline.genes.lines import joined
+from gangsaw.tasks.tcr.germline.genes.lines import concatenate_slices
 
-MOST_LETTERS = 4096  # bases of a consensus: longer reads do not come from one receptor
+MAX_CONSENSUS = 4096  # bases of a consensus: longer reads do not come from one receptor
 MOST_TIES = 8
 PEAK_BYTES = 1 << 27
 NONE = Field(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -40,7 +40,7 @@ class BatchFound:
     reads : number of reads; a pair counts once
     culled : number of rejected reads by reason
     keys : nucleotypes of the other reads, by junction length in bases
-    letters, bits : allele evidence, the `seen` arrays of `kernels.reads.annotate`
+    letters, bits : allele evidence, the `seen` arrays of `kernels.reads.annotate_reads`
     """
 
     reads: int
@@ -77,7 +77,7 @@ class AnnotateTask:
         longest = max(1, _longest(mates))
         pair = tuple(map(_arrays, mates))
         pair = (pair[0], pair[1] if len(pair) > 1 else _arrays(ReadLetters(NONE, NONE)))
-        annotate(
+        annotate_reads(
             pair,
             CODES,
             self.index.kmers,
@@ -95,7 +95,7 @@ class AnnotateTask:
 
 
 class _FilledArrays(NamedTuple):
-    """Output arrays of the kernel `annotate`; its docstring describes them."""
+    """Output arrays of the kernel `annotate_reads`; its docstring describes them."""
 
     status: NDArray[np.uint8]
     v_ties: NDArray[np.int16]
@@ -128,7 +128,7 @@ def _align(found: _FilledArrays, index: GeneIndex, tolerated: float) -> None:
     texts = [found.letters[a : a + n] for a, n in zip(begins, lengths, strict=True)]
     reads = SequenceSet(np.concatenate(texts), np.concatenate(([0], np.cumsum(lengths))))
     v, j = found.v_ties[which, 0].astype(np.int64), found.j_ties[which, 0].astype(np.int64)
-    ends = junctions(reads, v, j, index.genes, tolerated)
+    ends = align_junctions(reads, v, j, index.genes, tolerated)
     for i in np.flatnonzero(ends.fit).tolist():
         at, first, last = int(which[i]), int(ends.firsts[i]), int(ends.lasts[i])
         found.firsts[at], found.lasts[at] = first, last
@@ -140,9 +140,9 @@ def _total(bases: ReadLetters) -> int:
 
 
 def _longest(mates: Mates) -> int:
-    """Return the number of bases of the longest possible consensus, at most `MOST_LETTERS`."""
+    """Return the number of bases of the longest possible consensus, at most `MAX_CONSENSUS`."""
     lengths = sum(letters.sequences.ends - letters.sequences.begins for letters in mates)
-    return min(MOST_LETTERS, int(np.max(lengths)))
+    return min(MAX_CONSENSUS, int(np.max(lengths)))
 
 
 def _arrays(bases: ReadLetters) -> tuple[NDArray[np.uint8] | Ints, ...]:
@@ -182,6 +182,6 @@ def _of_length(found: _FilledArrays, which: Ints, n: int, scores: Ints) -> KeyTa
             qualities.astype(np.int64),
             scores[which],
             firsts,
-            joined(found.letters, begins[:, None], lengths[:, None]),
+            concatenate_slices(found.letters, begins[:, None], lengths[:, None]),
         )
     )

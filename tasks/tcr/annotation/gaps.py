@@ -24,7 +24,7 @@ class Junctions(NamedTuple):
     fit: NDArray[np.bool_]
 
 
-def junctions(
+def align_junctions(
     reads: SequenceSet, v: Ints, j: Ints, genes: GeneCodes, tolerated: float
 ) -> Junctions:
     """Align reads with the frames of their V and J genes (Smith-Waterman); return the junctions.

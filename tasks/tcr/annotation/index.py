@@ -59,7 +59,7 @@ class GeneIndex:
         return starts, gene[whole][order], place[whole][order], longest
 
 
-def index_of(genes: WholeGenes) -> GeneIndex:
+def build_gene_index(genes: WholeGenes) -> GeneIndex:
     """Return the index of a locus.
 
     Raises

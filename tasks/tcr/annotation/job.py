@@ -31,24 +31,24 @@ from gangsaw.tasks.jobs.steps.work_folder import StepsBeside, begin_steps
 from gangsaw.tasks.store.objects.change_stamps import Watch, all_stamps, file_stamps
 from gangsaw.tasks.store.objects.files import is_same
 from gangsaw.tasks.store.source import open_zarr
-from gangsaw.tasks.tcr.annotation.alleles import HEADER, AlleleCandidate, candidates
+from gangsaw.tasks.tcr.annotation.alleles import HEADER, AlleleCandidate, find_allele_candidates
 from gangsaw.tasks.tcr.annotation.batch import AnnotateTask, BatchFound
 from gangsaw.tasks.tcr.annotation.d_genes import DRuns
-from gangsaw.tasks.tcr.annotation.index import GeneIndex, index_of
+from gangsaw.tasks.tcr.annotation.index import GeneIndex, build_gene_index
 from gangsaw.tasks.tcr.annotation.nucleotypes import (
     MergeRule,
     NucleotypeRow,
-    merged,
+    merge_errors,
     nucleotypes_of,
 )
 from gangsaw.tasks.tcr.annotation.reading import (
     NumberedMates,
     batches_of,
     check_reads,
-    identity_of,
+    identify_reads,
     is_store,
 )
-from gangsaw.tasks.tcr.annotation.rows import MORE, reasons, rows_of
+from gangsaw.tasks.tcr.annotation.rows import MORE, build_nucleotype_rows, reasons
 from gangsaw.tasks.tcr.annotation.spool import Spool
 from gangsaw.tasks.tcr.germline.genes.genes import WholeGenes
 from gangsaw.tasks.tcr.repertoire import airr_rows
@@ -149,7 +149,7 @@ def annotate(
         may not be replaced
     JobFailed : the job stopped, or an input file changed during the job
     """
-    choice, index, began = choice or AnnotateChoice(), index_of(genes), time.monotonic()
+    choice, index, began = choice or AnnotateChoice(), build_gene_index(genes), time.monotonic()
     refuse_resume(reads, resume=choice.resume)
     beside = StepsBeside(target, choice.resume, choice.overwrite)
     if is_stream(target):
@@ -225,14 +225,14 @@ def _found(spool: Spool, index: GeneIndex, choice: AnnotateChoice) -> _Receptors
     whole = spool.totals(index.genes[0].size)
     kept: list[NucleotypeRow] = []
     for length, numbers in sorted(whole.lengths.items()):
-        own = merged(nucleotypes_of(spool.keys(length, numbers)), choice.rule)
+        own = merge_errors(nucleotypes_of(spool.keys(length, numbers)), choice.rule)
         found = [one.row() for one in own]
         why = reasons(found, choice.rule, keep_unproductive=choice.keep_unproductive)
         for one, reason in zip(found, why, strict=True):
             whole.culled[reason] += one.reads if reason else 0
         kept += [one for one, reason in zip(found, why, strict=True) if not reason]
     kept.sort(key=lambda one: one.place)
-    odd = candidates(index, whole.letters, whole.bits)
+    odd = find_allele_candidates(index, whole.letters, whole.bits)
     return _Receptors(kept, odd, whole.reads, +whole.culled)
 
 
@@ -268,7 +268,7 @@ def _write(
             file.write(airr_rows.header(MORE))
             for first in range(0, len(found.kept), ROWS):
                 some = found.kept[first : first + ROWS]
-                file.write(rows_of(some, index, d_genes, genes.locus, first))
+                file.write(build_nucleotype_rows(some, index, d_genes, genes.locus, first))
         own.write_text(HEADER + "".join(one.line() for one in found.odd), encoding="ascii")
 
 
@@ -277,7 +277,7 @@ def _own(reads: Sequence[str], index: GeneIndex, choice: AnnotateChoice) -> dict
     genes = hashlib.sha256(json.dumps(asdict(index)).encode()).hexdigest()
     return {
         "version": VERSION,
-        "reads": [(path, identity_of(path)) for path in reads],
+        "reads": [(path, identify_reads(path)) for path in reads],
         "genes": genes,
         "tolerated": choice.tolerated,
         "interleaved": choice.interleaved,

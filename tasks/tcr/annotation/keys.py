@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.annotation.index import Ints
-from gangsaw.tasks.tcr.germline.genes.lines import joined, some, together
+from gangsaw.tasks.tcr.germline.genes.lines import concatenate_slices, some, together
 
-Octets = NDArray[np.uint8]
+Bytes = NDArray[np.uint8]
 
 
 class KeyTable(NamedTuple):
@@ -39,9 +39,9 @@ class KeyTable(NamedTuple):
     """
 
     genes: NDArray[np.int16]
-    junctions: Octets
+    junctions: Bytes
     reads: Ints
-    best: Octets
+    best: Bytes
     sums: Ints
     scores: Ints
     places: Ints
@@ -80,7 +80,7 @@ def stacked(tables: Sequence[KeyTable]) -> KeyTable:
     }
     text, firsts = together([table.texts for table in tables])
     lengths = np.concatenate([table.texts.lengths for table in tables])
-    lines = joined(text, np.concatenate(firsts)[:, None], lengths[:, None])
+    lines = concatenate_slices(text, np.concatenate(firsts)[:, None], lengths[:, None])
     return KeyTable.of(columns | {"data": lines.data, "offsets": lines.offsets})
 
 

@@ -174,7 +174,7 @@ def nucleotypes_of(table: KeyTable) -> Iterator[Nucleotype]:
         )
 
 
-def merged(found: Iterable[Nucleotype], rule: MergeRule) -> list[Nucleotype]:
+def merge_errors(found: Iterable[Nucleotype], rule: MergeRule) -> list[Nucleotype]:
     """Merge errors into their parents; return nucleotypes in descending order of reads.
 
     Parameters

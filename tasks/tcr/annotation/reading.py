@@ -114,7 +114,7 @@ def batches_of(paths: Sequence[str], *, interleaved: bool = False) -> Iterator[N
     return (NumberedMates(number, mates) for number, mates in enumerate(found))
 
 
-def identity_of(path: str) -> str:
+def identify_reads(path: str) -> str:
     """Return a string that identifies the content of a file or store of reads."""
     return open_zarr(path).identity() if is_store(path) else stamp_of(path)
 

@@ -15,11 +15,11 @@ from gangsaw.tasks.tcr.repertoire import airr_rows
 from gangsaw.tasks.tcr.sharing.translate import in_frame, translated
 
 MORE = ("locus", "vj_in_frame", "stop_codon", "duplicate_count", "merged_count", "least_quality")
-LETTERS = bytes.maketrans(bytes(range(NOT_A_BASE + 1)), BASES + b"N")
+BASE_OF_CODE = bytes.maketrans(bytes(range(NOT_A_BASE + 1)), BASES + b"N")
 OUT_OF_FRAME, STOP, DOUBTFUL = "out of frame", "stop codon", "doubtful letter in the CDR3"
 
 
-def junctions(nucleotypes: Sequence[NucleotypeRow]) -> pa.Array:
+def decode_junctions(nucleotypes: Sequence[NucleotypeRow]) -> pa.Array:
     """Return the bases of the junctions, (n,) strings."""
     return _decode_bases(one.junction for one in nucleotypes)
 
@@ -33,7 +33,7 @@ def reasons(
     nucleotypes: Sequence[NucleotypeRow], rule: MergeRule, *, keep_unproductive: bool
 ) -> list[str]:
     """Return why each nucleotype is rejected, or "" if it is written."""
-    stops = pc.match_substring(amino_acids(junctions(nucleotypes)), "*").to_pylist()
+    stops = pc.match_substring(amino_acids(decode_junctions(nucleotypes)), "*").to_pylist()
     found = []
     for one, stop in zip(nucleotypes, stops, strict=True):
         frame = OUT_OF_FRAME if len(one.junction) % 3 else STOP if stop else ""
@@ -42,11 +42,11 @@ def reasons(
     return found
 
 
-def rows_of(
+def build_nucleotype_rows(
     nucleotypes: Sequence[NucleotypeRow], index: GeneIndex, d_genes: DRuns, locus: str, first: int
 ) -> bytes:
     """Return the AIRR rows, numbered from `first`; `airr_rows.header(MORE)` is their header."""
-    n, letters = len(nucleotypes), junctions(nucleotypes)
+    n, letters = len(nucleotypes), decode_junctions(nucleotypes)
     acids = amino_acids(letters)
     frame = pa.array(in_frame(letters))
     stop = pc.match_substring(acids, "*")
@@ -81,4 +81,4 @@ def _d_calls(nucleotypes: Sequence[NucleotypeRow], index: GeneIndex, d_genes: DR
 
 def _decode_bases(codes: Iterable[bytes]) -> pa.Array:
     """Return the bases of codes as text; code 4 is N."""
-    return pa.array([own.translate(LETTERS).decode() for own in codes], pa.string())
+    return pa.array([own.translate(BASE_OF_CODE).decode() for own in codes], pa.string())

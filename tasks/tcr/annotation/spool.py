@@ -38,7 +38,7 @@ class SpoolTotals:
     ----------
     reads : number of reads; a pair counts once
     culled : number of rejected reads by reason
-    letters, bits : allele evidence, see `kernels.reads.annotate`
+    letters, bits : allele evidence, see `kernels.reads.annotate_reads`
     lengths : for each junction length, the numbers of the batches that have such junctions
     """
 
@@ -113,14 +113,14 @@ class Spool:
         if not self.is_complete:
             self.parts.finish(list(self.entries.values()))
 
-    def totals(self, n_letters: int) -> SpoolTotals:
+    def totals(self, n_bases: int) -> SpoolTotals:
         """Return the totals of all batches.
 
         Parameters
         ----------
-        n_letters : number of bases of all genes
+        n_bases : number of bases of all genes
         """
-        seen = np.zeros((n_letters, 4), np.int64), np.zeros((n_letters, 4), np.uint64)
+        seen = np.zeros((n_bases, 4), np.int64), np.zeros((n_bases, 4), np.uint64)
         whole = SpoolTotals(0, Counter(), *seen, {})
         for number in sorted(self.entries):
             own = self._arrays(number, lambda name: "." not in name)

@@ -15,7 +15,7 @@ from gangsaw.tasks.console.cluster import Near
 from gangsaw.tasks.console.output import progress_bars, time_left, write_json
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.tcr.commands import options as tcr
-from gangsaw.tasks.tcr.commands.association import write
+from gangsaw.tasks.tcr.commands.association import print_association
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.report.progress import OnProgress, Progress
@@ -125,7 +125,7 @@ def associate(
     if printed.as_json:
         write_json(found.to_dict())
     else:
-        write(found)
+        print_association(found)
 
 
 def _limits(option: str, text: str | None) -> tuple[int, ...] | None:

@@ -24,7 +24,7 @@ CALLS = ("call", "shared", "others", "difference", "95 % interval", "q")
 COMPOSITION = re.compile("_[atcg]$")  # counts of each base: the table has their shares instead
 
 
-def write(found: Association) -> None:
+def print_association(found: Association) -> None:
     """Print all tables."""
     n, k = found.nucleotypes, found.shared
     write_table(
@@ -88,10 +88,16 @@ def _without(common: Sequence[str], name: str) -> str:
 def _auc(each: Auc, common: Sequence[str]) -> tuple[str, ...]:
     name = _without(common, each.column)
     what = f"  {each.within}" if each.within else name
-    return (what, fixed(each.auc), _fixed(each.low, each.high), p_text(each.p), p_text(each.q))
+    return (
+        what,
+        format_fraction(each.auc),
+        _fixed(each.low, each.high),
+        p_text(each.p),
+        p_text(each.q),
+    )
 
 
-def fixed(value: float, how: str = ".3f") -> str:
+def format_fraction(value: float, how: str = ".3f") -> str:
     """Return a number between 0 and 1 as text, or "" for NaN."""
     return "" if math.isnan(value) else format(value, how)
 
@@ -146,7 +152,10 @@ def _write_generation(found: Generation, common: Sequence[str]) -> None:
         [
             ("sampled", f"{found.sampled:,}"),
             *((reason, f"{n:,} left out") for reason, n in found.missing.items()),
-            ("Spearman's rho", f"{fixed(found.rho)} of Pgen with paths, of unshared ones"),
+            (
+                "Spearman's rho",
+                f"{format_fraction(found.rho)} of Pgen with paths, of unshared ones",
+            ),
         ],
     )
     if found.odds is not None:
@@ -171,9 +180,9 @@ def _rhos(found: Association, common: Sequence[str]) -> list[list[str]]:
     rows: dict[str, list[str]] = {}
     for each in found.correlations:
         row = rows.setdefault(each.paths, [_without(common, each.paths)])
-        row.append(fixed(each.rho, "+.3f"))
+        row.append(format_fraction(each.rho, "+.3f"))
         if each.outcome == "individuals":
-            row.append(fixed(each.most))
+            row.append(format_fraction(each.most))
     return list(rows.values())
 
 

@@ -90,9 +90,9 @@ def count(
         except KeyboardInterrupt:
             raise Interrupted(STOPPED) from None
     if printed.as_json:
-        write_json(figures(summary))
+        write_json(summary_as_json(summary))
     else:
-        write_table(f"{len(inputs)} files -> {summary.store}", table_of(summary))
+        write_table(f"{len(inputs)} files -> {summary.store}", tabulate_summary(summary))
 
 
 def setup_of(
@@ -121,13 +121,13 @@ def setup_of(
     )
 
 
-def figures(summary: CountSummary) -> dict[str, object]:
+def summary_as_json(summary: CountSummary) -> dict[str, object]:
     """Return the summary of a finished job as JSON values."""
     run = {**vars(summary.run), "references_per_second": summary.run.references_per_second}
     return {**vars(summary), "ratio": summary.ratio, "run": run}
 
 
-def table_of(summary: CountSummary) -> list[tuple[str, str]]:
+def tabulate_summary(summary: CountSummary) -> list[tuple[str, str]]:
     """Return the summary of a finished job as rows of a table."""
     run = summary.run
     before = summary.kept - run.references

@@ -31,7 +31,7 @@ def germline(
     """
     found = genes.of(source)
     if as_json:
-        write_json(figures(found))
+        write_json(germline_as_json(found))
         return
     rows = [
         (part.name, region, str(len(part.sequence)), part.sequence)
@@ -43,7 +43,7 @@ def germline(
         typer.echo(note)
 
 
-def figures(found: Germline) -> dict[str, object]:
+def germline_as_json(found: Germline) -> dict[str, object]:
     """Return a germline as JSON values."""
     regions = {"v": found.v, "d": found.d, "j": found.j}
     parts = {r: {part.name: part.sequence for part in parts} for r, parts in regions.items()}

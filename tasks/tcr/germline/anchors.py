@@ -37,7 +37,7 @@ class Anchor(NamedTuple):
     doubt: str = ""
 
 
-def other_strand(sequence: str) -> str:
+def reverse_complement_iupac(sequence: str) -> str:
     """Return the reverse complement of a sequence of IUPAC codes."""
     return "".join(LETTER_OF_SET[bits] for bits in turned_sets(encoded(sequence)).tolist())
 

@@ -13,10 +13,10 @@ WITH_D = ("TRB", "TRD", "IGH")
 WILD_ALLELE = "00"  # MiXCR: the gene is known, the allele is not
 
 _LONGEST = 64  # characters of a name; int() rejects thousands of digits
-_LETTERS = r"(?:TC?R[ABGD]|IG[HKL])[VDJ]"
-_NAME = re.compile(rf"({_LETTERS})([A-Z0-9(][A-Z0-9()/_.-]*)(?:\*([A-Z0-9_.-]+))?")
+_GENE_PREFIX = r"(?:TC?R[ABGD]|IG[HKL])[VDJ]"
+_NAME = re.compile(rf"({_GENE_PREFIX})([A-Z0-9(][A-Z0-9()/_.-]*)(?:\*([A-Z0-9_.-]+))?")
 _CONSTANT = re.compile(r"TR[ABGD]C|IG(?:[KL]C|H[ADEGM])")
-_ANYWHERE = re.compile(rf"(?<![A-Z0-9]){_LETTERS}[A-Z0-9*/_.-]*")
+_ANYWHERE = re.compile(rf"(?<![A-Z0-9]){_GENE_PREFIX}[A-Z0-9*/_.-]*")
 _NEXT_IN_TIE = re.compile(r"/(?!DV|OR)")  # TRAV23/DV6 and TRBV20/OR9-2 are one gene each
 _LEADING_ZEROS = re.compile(r"(?<![A-Z0-9])0+(?=\d)|(?<=DV)0+(?=\d)|(?<=OR)0+(?=\d)")
 
@@ -88,7 +88,7 @@ def is_constant(text: str) -> bool:
     return _CONSTANT.match(text.strip().upper()) is not None
 
 
-def candidates(call: str) -> list[str]:
+def list_gene_names(call: str) -> list[str]:
     """Return the gene names in a call, in their order.
 
     Separators are commas, semicolons, bars, `or`, scores in brackets, species names and remarks on
@@ -99,14 +99,14 @@ def candidates(call: str) -> list[str]:
 
 def _untied(tie: str) -> list[str]:
     first, *others = _NEXT_IN_TIE.split(tie)
-    letters = re.match(_LETTERS, first)
+    letters = re.match(_GENE_PREFIX, first)
     start = letters.group() if letters else ""
     return [first, *(_whole(start, first, other) for other in others if other)]
 
 
 def _whole(sequence: str, first: str, other: str) -> str:
     """Return the full name of a gene that a tie abbreviates: 12-04*01 or 3 after TRBV6-2."""
-    if re.match(_LETTERS, other):
+    if re.match(_GENE_PREFIX, other):
         return other
     dashed = "-" in first and "-" not in other
     return first.rpartition("-")[0] + "-" + other if dashed else sequence + other

@@ -12,7 +12,7 @@ from gangsaw.tasks.tcr.germline.names import gene_name
 from gangsaw.tasks.tcr.germline.parts import Record
 from gangsaw.tasks.tcr.germline.species import latin
 from gangsaw.tasks.tcr.germline.table import read_anchors
-from gangsaw.tasks.tcr.germline.text import read_text
+from gangsaw.tasks.tcr.germline.text import read_decompressed_text
 
 _SPECIES = {"homo sapiens": "human", "mus musculus": "mouse"}
 _MODELS = {
@@ -60,7 +60,7 @@ def _models() -> Path:
 
 def _genes(path: Path, anchors: dict[str, int]) -> list[Record]:
     found = list[Record]()
-    for number, line in enumerate(read_text(path).split("\n"), 1):
+    for number, line in enumerate(read_decompressed_text(path).split("\n"), 1):
         name, sequence, *_ = [*line.removeprefix("%").split(";"), ""]
         gene = gene_name(name) if line.startswith("%") else None
         if gene is not None:

@@ -12,10 +12,10 @@ from gangsaw.tasks.tcr.germline.fasta import is_fasta, read_fasta
 from gangsaw.tasks.tcr.germline.germline import Germline
 from gangsaw.tasks.tcr.germline.names import WITH_D, GeneName
 from gangsaw.tasks.tcr.germline.olga import read_olga
-from gangsaw.tasks.tcr.germline.parts import Part, PartOrReason, Read, Record, part_of
+from gangsaw.tasks.tcr.germline.parts import Part, PartOrReason, Read, Record, cut_germline_part
 from gangsaw.tasks.tcr.germline.species import latin
-from gangsaw.tasks.tcr.germline.table import NoColumns, read_anchors, read_table
-from gangsaw.tasks.tcr.germline.text import read_text
+from gangsaw.tasks.tcr.germline.table import NoColumns, read_anchors, read_gene_table
+from gangsaw.tasks.tcr.germline.text import read_decompressed_text
 from gangsaw.tasks.tcr.model import LOCI
 
 
@@ -31,7 +31,7 @@ def open_germline(
     Parameters
     ----------
     source : "olga", or FASTA files and tables (one, or several for V, D and J), gz or not; see
-        `read_fasta`, `read_table`
+        `read_fasta`, `read_gene_table`
     locus : "TRA", "TRB", "TRG", "TRD", "IGH", "IGK" or "IGL", in any case. Genes such as TRAV29/DV5
         count for TRA and TRD
     species : "human", "mouse" or the source's name, such as "Macaca mulatta"; required for olga,
@@ -98,11 +98,11 @@ def _read(
 
 
 def _of_file(path: Path) -> Read:
-    text = read_text(path)
+    text = read_decompressed_text(path)
     if is_fasta(text):
         return read_fasta(path, text)
     try:
-        return Read(read_table(path, text))
+        return Read(read_gene_table(path, text))
     except NoColumns as error:
         raise BadParams(f"{error}, and it is no FASTA, which begins with >") from None
 
@@ -156,7 +156,7 @@ def _distinct(records: Iterable[Record]) -> list[Record]:
 
 def _germline(name: str, locus: str, records: list[Record], notes: tuple[str, ...]) -> Germline:
     ordered = sorted(records, key=lambda record: record.gene.order)
-    found = [(record.gene.region, part_of(record)) for record in ordered]
+    found = [(record.gene.region, cut_germline_part(record)) for record in ordered]
     notes += tuple(each.note for _, each in found if each.note)
     v, d, j = (_parts(name, locus, region, found) for region in "VDJ")
     return Germline(name, v, d, j, notes)

@@ -10,7 +10,7 @@ from gangsaw.tasks.tcr.germline.anchors import (
     anchor_near,
     find_anchor,
     has_anchor,
-    other_strand,
+    reverse_complement_iupac,
 )
 from gangsaw.tasks.tcr.germline.names import GeneName
 from gangsaw.tasks.tcr.model.nucleotides import strict
@@ -82,7 +82,7 @@ class PartOrReason(NamedTuple):
     note: str = ""
 
 
-def part_of(record: Record) -> PartOrReason:
+def cut_germline_part(record: Record) -> PartOrReason:
     """Return the CDR3 part of a record's gene, with a note on its problems.
 
     Raises
@@ -126,7 +126,7 @@ def _at_found_anchor(record: Record) -> PartOrReason:
     found = find_anchor(region, sequence, record.frame)
     if found is not None:
         return _cdr3_part(record, sequence, found.at, found.doubt)
-    other = other_strand(sequence)
+    other = reverse_complement_iupac(sequence)
     found = find_anchor(region, other)
     if found is not None and not found.doubt:
         return _cdr3_part(record, other, found.at, "was reverse-complemented")
@@ -145,7 +145,7 @@ def _cut_at_anchor(record: Record) -> PartOrReason:
         return _without(record, f"it ends before its anchor, nucleotide {given + 1}")
     if has_anchor(region, sequence, given):
         return _cdr3_part(record, sequence, given)
-    other = other_strand(sequence)
+    other = reverse_complement_iupac(sequence)
     found = find_anchor(region, other)
     if found is not None and found.at == given:
         return _cdr3_part(record, other, given, "was reverse-complemented")

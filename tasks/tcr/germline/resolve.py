@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.options import none_of
-from gangsaw.tasks.tcr.germline.names import WILD_ALLELE, GeneName, candidates, gene_name
+from gangsaw.tasks.tcr.germline.names import WILD_ALLELE, GeneName, gene_name, list_gene_names
 from gangsaw.tasks.tcr.germline.parts import LEFT_OUT, Part
 from gangsaw.tasks.tcr.model import LOCI
 
@@ -20,7 +20,7 @@ OnUnknownAllele = Literal["drop", "gene"]
 
 _EMPTY = {"", ".", "-", "*", "none", "na", "n/a", "nan", "null", "no data", "unresolved", "unknown"}
 _BRACKETS = re.compile(r"\([^()]*\)")
-_MOST_LETTERS = 300  # characters of a reason; a damaged table can have calls of any length
+_LONGEST_REASON = 300  # characters of a reason; a damaged table can have calls of any length
 _HINTS = 100  # maximum number of names with a hint: every row may have another unknown name
 _MOST_CALLS = 1 << 16  # cached calls
 
@@ -97,7 +97,7 @@ class Resolver:
         return found
 
     def _resolve(self, call: str) -> Found:
-        names = list(dict.fromkeys(candidates(call)))
+        names = list(dict.fromkeys(list_gene_names(call)))
         if not names:
             empty = call.strip().lower() in _EMPTY
             return Found(MISSING) if empty else Found(UNKNOWN, f"{call!r} is no name of a gene")
@@ -194,7 +194,7 @@ class Resolver:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 3]}..."
+    return text if len(text) <= _LONGEST_REASON else f"{text[: _LONGEST_REASON - 3]}..."
 
 
 def _worst(each: Sequence[Found]) -> int:

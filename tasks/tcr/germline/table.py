@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.germline.names import gene_name, is_constant
 from gangsaw.tasks.tcr.germline.parts import Record
-from gangsaw.tasks.tcr.germline.text import read_text
+from gangsaw.tasks.tcr.germline.text import read_decompressed_text
 
 # names of each column in any case; the first name in the header wins
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -35,7 +35,7 @@ class GeneRow(NamedTuple):
     cells: dict[str, str]
 
 
-def read_table(path: Path, text: str) -> list[Record]:
+def read_gene_table(path: Path, text: str) -> list[Record]:
     """Return the V, D and J genes of a table.
 
     Columns may have any order and case; others are ignored. The name is required (`allele`, `gene`,
@@ -63,7 +63,7 @@ def read_anchors(paths: Sequence[Path]) -> dict[str, int]:
     """
     anchors: dict[str, int] = {}
     for path in paths:
-        for row in table_rows(path, read_text(path), need=[("name",), ("anchor",)]):
+        for row in table_rows(path, read_decompressed_text(path), need=[("name",), ("anchor",)]):
             name, at = row.cells["name"], _number(row)
             if at is not None and anchors.setdefault(name, at) != at:
                 raise BadParams(f"{row.where}: {name} has another anchor, {at}, than before")

@@ -11,7 +11,7 @@ from gangsaw.tasks.compressed_text.text import STDIN, text_of
 MOST_BYTES = 1 << 26  # several times the genes of all species in IMGT; limits decompression bombs
 
 
-def read_text(path: Path) -> str:
+def read_decompressed_text(path: Path) -> str:
     """Return the decompressed text of a file or pipe, with line feeds as line ends.
 
     The file is opened once; "-" is standard input.

@@ -26,10 +26,10 @@ from gangsaw.tasks.tcr.germline.olga import model_folder
 Place = tuple[int | None, int | None]
 CYS, PHE_TRP = (None, 3), (-3, None)  # anchor codons in olga's gene parts
 OUT_OF_FRAME = "out of frame: olga takes whole codons"
-LETTERS = "has other letters than A, C, G and T"
+NOT_ACGT = "has other letters than A, C, G and T"
 NO_GENE = "olga's model lacks its V or J"
 IMPOSSIBLE = "olga's model cannot make it"
-PGEN_REASONS = (OUT_OF_FRAME, LETTERS, NO_GENE, IMPOSSIBLE)
+PGEN_REASONS = (OUT_OF_FRAME, NOT_ACGT, NO_GENE, IMPOSSIBLE)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class _Loaded:
         if len(cdr3) % 3:
             return math.nan, OUT_OF_FRAME
         if set(cdr3) - set(BASES.decode()):
-            return math.nan, LETTERS
+            return math.nan, NOT_ACGT
         if (of_v := _of(self.v, v)) is None or (of_j := _of(self.j, j)) is None:
             return math.nan, NO_GENE
         (v_mask, cys), (j_mask, phe) = of_v, of_j

@@ -11,7 +11,12 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.options import none_of
 from gangsaw.tasks.tcr.model import LOCI
 from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
-from gangsaw.tasks.tcr.repertoire.formats.format import NEEDED, ROLES, RepertoireFormat, listed
+from gangsaw.tasks.tcr.repertoire.formats.format import (
+    NEEDED,
+    ROLES,
+    RepertoireFormat,
+    list_columns,
+)
 from gangsaw.tasks.tcr.repertoire.formats.generic import generic
 from gangsaw.tasks.tcr.repertoire.formats.imgt import IMGT
 from gangsaw.tasks.tcr.repertoire.formats.immunarch import IMMUNARCH
@@ -21,8 +26,13 @@ from gangsaw.tasks.tcr.repertoire.formats.rtcr import RTCR
 from gangsaw.tasks.tcr.repertoire.formats.tcrdist import tcrdist
 from gangsaw.tasks.tcr.repertoire.formats.tenx import TENX
 from gangsaw.tasks.tcr.repertoire.formats.vdjtools import VDJTOOLS
-from gangsaw.tasks.tcr.repertoire.rows import BATCH_ROWS, RowDefaults, rebatched, rows_of
-from gangsaw.tasks.tcr.repertoire.tables.header import MAX_LINE, Header, Names, find_header
+from gangsaw.tasks.tcr.repertoire.rows import (
+    BATCH_ROWS,
+    RowDefaults,
+    build_repertoire_rows,
+    rebatched,
+)
+from gangsaw.tasks.tcr.repertoire.tables.header import MAX_LINE, Header, Names, parse_table_header
 from gangsaw.tasks.tcr.repertoire.tables.numbers import n_missing
 from gangsaw.tasks.tcr.repertoire.tables.opened import PARQUET, magic, text_head
 from gangsaw.tasks.tcr.repertoire.tables.parquet import ParquetTable, parquet_names
@@ -52,12 +62,12 @@ class Repertoire:
         table: TextTable | ParquetTable,
         kind: RepertoireFormat,
         columns: dict[str, str],
-        asked: RowDefaults,
+        defaults: RowDefaults,
         notes: Names = (),
     ):
         self.format, self.columns, self.notes = kind.name, columns, notes
         self.without_copies = 0
-        self._table, self._kind, self._asked = table, kind, asked
+        self._table, self._kind, self._defaults = table, kind, defaults
 
     @property
     def failure(self) -> str:
@@ -80,7 +90,7 @@ class Repertoire:
             prepared = self._kind.prepare(read)
             if (written := prepared.get("copies")) is not None:
                 self.without_copies += n_missing(written)
-            yield rows_of(fields, prepared, self._asked)
+            yield build_repertoire_rows(fields, prepared, self._defaults)
 
 
 def open_repertoire(
@@ -115,18 +125,18 @@ def open_repertoire(
     path = Path(path)
     if locus not in LOCI:
         raise none_of("locus", LOCI, locus)
-    asked = RowDefaults(locus, sample_name(path) if sample is None else sample)
+    defaults = RowDefaults(locus, sample_name(path) if sample is None else sample)
     known = (VDJTOOLS, AIRR, TENX, IMMUNOSEQ, MIXCR, IMMUNARCH, RTCR, IMGT, tcrdist(locus))
     if magic(path).startswith(PARQUET):
         names = parquet_names(path)
         kind = recognised(path, names, known, columns or {})
         roles = kind.chosen(names, path)
-        return Repertoire(ParquetTable(path, _distinct(roles)), kind, roles, asked)
-    header = read_header(path, known)
+        return Repertoire(ParquetTable(path, _distinct(roles)), kind, roles, defaults)
+    header = read_table_header(path, known)
     kind = recognised(path, header.names, known, columns or {})
     roles = kind.chosen(header.names, path)
     table = TextTable(path, header, _distinct(roles), keep_going)
-    return Repertoire(table, kind, roles, asked, header.notes)
+    return Repertoire(table, kind, roles, defaults, header.notes)
 
 
 @dataclass(frozen=True)
@@ -157,19 +167,19 @@ def whole_table(path: Path) -> WholeTable:
     if magic(path).startswith(PARQUET):
         names = parquet_names(path)
         return WholeTable(names, ParquetTable(path, list(names)))
-    header = read_header(path, (AIRR,))
+    header = read_table_header(path, (AIRR,))
     names = tuple(dict.fromkeys(name for name in header.names if name))
     return WholeTable(names, TextTable(path, header, list(names), keep_going=False))
 
 
-def read_header(path: Path, known: tuple[RepertoireFormat, ...]) -> Header:
+def read_table_header(path: Path, known: tuple[RepertoireFormat, ...]) -> Header:
     """Return the header of a text file.
 
     Raises
     ------
     BadParams : the file has no header
     """
-    return find_header(
+    return parse_table_header(
         text_head(path, MAX_LINE),
         path,
         lambda names: any(kind.recognises(names) for kind in known),
@@ -199,7 +209,7 @@ def recognised(
     formats = ", ".join(kind.name for kind in known)
     raise BadParams(
         f"{path} is of no known format ({formats}): say which columns hold junction or cdr3, "
-        f"v and j. It has {listed(names)}"
+        f"v and j. It has {list_columns(names)}"
     )
 
 

@@ -17,7 +17,7 @@ with extras_named():
     import pyarrow as pa
     import pyarrow.compute as pc
 
-KEPT: Final = ""
+NO_REASON: Final = ""
 RAGGED: Final = "ragged line"
 NOT_UTF8: Final = "not UTF-8"
 OTHER_LOCUS: Final = "other locus"
@@ -59,7 +59,7 @@ ORDER: Final = (
     AMBIGUOUS_J,
     UNCOUNTABLE,
 )
-_CODES = {reason: code for code, reason in enumerate((KEPT, *ORDER))}
+_CODES = {reason: code for code, reason in enumerate((NO_REASON, *ORDER))}
 
 
 class RowReasons:
@@ -96,4 +96,4 @@ class RowReasons:
 
     def reasons(self) -> pa.Array:
         """Return the reason of each row, or "" for kept rows."""
-        return pa.array((KEPT, *ORDER)).take(pa.array(self.codes))
+        return pa.array((NO_REASON, *ORDER)).take(pa.array(self.codes))

@@ -18,7 +18,7 @@ with extras_named():
 from gangsaw.tasks.tcr.repertoire.formats.format import Columns
 from gangsaw.tasks.tcr.repertoire.tables.kernels import (
     CYS,
-    LETTERS,
+    NUCLEOTIDES,
     PHE_TRP,
     Bytes,
     junction_inside,
@@ -65,14 +65,16 @@ class RowDefaults:
     sample: str
 
 
-def rows_of(fields: Fields, columns: Columns, asked: RowDefaults) -> pa.RecordBatch:
+def build_repertoire_rows(
+    fields: Fields, columns: Columns, defaults: RowDefaults
+) -> pa.RecordBatch:
     """Return a batch of the schema ROWS.
 
     Parameters
     ----------
     fields : parsed lines
     columns : role -> string array (n,), converted by the format
-    asked : requested locus, and default sample
+    defaults : requested locus, and default sample
     """
     size = len(fields.lines)
     marks = reasons.RowReasons(size)
@@ -80,7 +82,7 @@ def rows_of(fields: Fields, columns: Columns, asked: RowDefaults) -> pa.RecordBa
     marks.mark(_filled(fields.not_utf8), reasons.NOT_UTF8, fields.not_utf8)
     empty = pa.repeat("", size)
     if (locus := columns.get("locus")) is not None:
-        other = by_distinct(locus, lambda text: is_other(text, asked.locus), pa.bool_())
+        other = by_distinct(locus, lambda text: is_other(text, defaults.locus), pa.bool_())
         marks.mark(other.to_numpy(zero_copy_only=False), reasons.OTHER_LOCUS, locus)
     copies = np.ones(size, np.int64)
     if (written := columns.get("copies")) is not None:
@@ -90,7 +92,7 @@ def rows_of(fields: Fields, columns: Columns, asked: RowDefaults) -> pa.RecordBa
     values = {
         "line": pa.array(fields.lines),
         "id": columns.get("id", empty),
-        "sample": _sample(columns, asked.sample, size),
+        "sample": _sample(columns, defaults.sample, size),
         "cdr3": cdr3,
         **{f"{gene}_call": _call(columns.get(gene), empty) for gene in "vdj"},
         "copies": pa.array(copies),
@@ -144,11 +146,11 @@ def _cdr3(columns: Columns, marks: reasons.RowReasons, empty: pa.Array) -> tuple
     has_cdr3 = _filled(cdr3) & (long == 0)
     marks.mark((long > 0) & (long <= 6), reasons.TOO_SHORT, junction)
     anchors[long == 0] = CYS | PHE_TRP
-    inside = slices(junction, starts, ends, LETTERS)
+    inside = slices(junction, starts, ends, NUCLEOTIDES)
     if not has_cdr3.any():
         return inside, anchors
     begin, data = buffers(cdr3)
-    given = slices(cdr3, begin[:-1], begin[1:], LETTERS)
+    given = slices(cdr3, begin[:-1], begin[1:], NUCLEOTIDES)
     return pc.if_else(pa.array(has_cdr3), given, inside), anchors
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.germline.text import read_text
+from gangsaw.tasks.tcr.germline.text import read_decompressed_text
 
 # column names in metadata: our own, those of VDJtools (whose header begins with #), of AIRR
 SAMPLE = ("sample", "sample_id", "repertoire_id", "sample_name")
@@ -45,7 +45,9 @@ def individuals(samples: Sequence[str], table: Path | None = None) -> Individual
     BadParams : the file is no table, lacks a sample or assigns one to two individuals
     """
     unique = tuple(dict.fromkeys(samples))
-    owners = dict(zip(unique, unique, strict=True)) if table is None else read_table(table, unique)
+    owners = (
+        dict(zip(unique, unique, strict=True)) if table is None else read_individuals(table, unique)
+    )
     if absent := [sample for sample in unique if sample not in owners]:
         more = f" and {len(absent) - 1} more" if absent[1:] else ""
         raise BadParams(f"{table} has no individual for sample {absent[0]!r}{more}")
@@ -54,10 +56,10 @@ def individuals(samples: Sequence[str], table: Path | None = None) -> Individual
     return Individuals(unique, names, tuple(number[owners[sample]] for sample in unique))
 
 
-def read_table(path: Path, samples: Sequence[str] = ()) -> dict[str, str]:
+def read_individuals(path: Path, samples: Sequence[str] = ()) -> dict[str, str]:
     """Return the individual of each sample in a table."""
     try:
-        lines = read_text(path).splitlines()
+        lines = read_decompressed_text(path).splitlines()
     except BadParams as error:
         raise BadParams(f"{path} is no table of samples and individuals: {error}") from None
     rows = csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")

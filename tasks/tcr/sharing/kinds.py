@@ -36,7 +36,7 @@ KINDS = (
 )
 
 
-def kind_of(name: str) -> Receptor:
+def find_kind(name: str) -> Receptor:
     """Return the kind with a name; raise `BadParams` for unknown names."""
     for kind in KINDS:
         if kind.name == name:

@@ -70,7 +70,7 @@ def shared_counts(owners: pa.ListArray, n_individuals: int) -> NDArray[np.int64]
     return np.asarray((has.T @ has).toarray(), np.int64)
 
 
-def overlaps(shared: NDArray[np.int64], names: Sequence[str]) -> tuple[Overlap, ...]:
+def list_overlaps(shared: NDArray[np.int64], names: Sequence[str]) -> tuple[Overlap, ...]:
     """Return the overlaps of all pairs, the most distant first.
 
     Parameters

@@ -29,7 +29,7 @@ from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
 from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.tcr.sharing.hashing import hashes
 from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
-from gangsaw.tasks.tcr.sharing.kinds import NUCLEOTYPE, Receptor, kind_of
+from gangsaw.tasks.tcr.sharing.kinds import NUCLEOTYPE, Receptor, find_kind
 from gangsaw.tasks.tcr.sharing.nucleotypes import (
     across_individuals,
     check_copies,
@@ -39,10 +39,10 @@ from gangsaw.tasks.tcr.sharing.nucleotypes import (
     variants,
     with_amino_acids,
 )
-from gangsaw.tasks.tcr.sharing.overlaps import PAIRS, Overlap, overlaps, warnings
+from gangsaw.tasks.tcr.sharing.overlaps import PAIRS, Overlap, list_overlaps, warnings
 from gangsaw.tasks.tcr.sharing.partitions import read_partition, temporary_folder, write_partitions
 from gangsaw.tasks.tcr.sharing.rarefy import Draws, Rarefaction, draws
-from gangsaw.tasks.tcr.sharing.table import SHARED, SharingTally, write_table
+from gangsaw.tasks.tcr.sharing.table import SHARED, SharingTally, write_sharing_table
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, RowRun, open_all, runs
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def share(
     BadParams : a store or the table of individuals is invalid, or the target exists
     JobFailed : a task failed after all retries
     """
-    started, kind = time.monotonic(), kind_of(by)
+    started, kind = time.monotonic(), find_kind(by)
     target = _checked(Path(target), overwrite)
     opened = open_all(stores)
     watch = Watch.of(*opened)
@@ -250,7 +250,7 @@ def share(
         work.each(group, range(n_parts))
         groups = [folder / f"groups-{part}" for part in range(n_parts)]
         with whole_files([target], overwrite=overwrite) as (partial,):
-            found = write_table(partial, groups, opened, people, kind, work.meter)
+            found = write_sharing_table(partial, groups, opened, people, kind, work.meter)
     summary = _SharingSummary(opened, people, kind, found, None if drawn is None else drawn.depth)
     return summary.summarize(target, n_rows, out_of_frame, started)
 
@@ -322,13 +322,13 @@ class _SharingSummary:
     stores: Sequence[CountsStore]
     people: Individuals
     kind: Receptor
-    tally: SharingTally
+    counters: SharingTally
     depth: int | None
 
     def summarize(self, target: Path, n_rows: int, out_of_frame: int, started: float) -> Shared:
         """Return the summary."""
-        counts, names = self.tally.counts, self.people.names
-        pairs = overlaps(self.tally.pairs, names)
+        counts, names = self.counters.counts, self.people.names
+        pairs = list_overlaps(self.counters.pairs, names)
         return Shared(
             target=str(target),
             by=self.kind.name,
@@ -340,7 +340,7 @@ class _SharingSummary:
             individuals=len(names),
             depth=self.depth,
             sharing={k: int(n) for k, n in enumerate(counts) if n},
-            variants=self.tally.mean_variants(),
+            variants=self.counters.mean_variants(),
             overlaps=pairs[:PAIRS],
             notes=(*self._notes(out_of_frame), *warnings(pairs)),
             seconds=time.monotonic() - started,
@@ -350,7 +350,7 @@ class _SharingSummary:
         notes = []
         if len(self.people.names) == 1:
             notes.append("only one individual: nothing can be shared")
-        elif not self.tally.counts[SHARED:].sum():
+        elif not self.counters.counts[SHARED:].sum():
             notes.append("no nucleotype is shared" if self.kind is NUCLEOTYPE else "none is shared")
         if out_of_frame:
             notes.append(f"{out_of_frame:,} rows out of frame have no amino acids: left out")

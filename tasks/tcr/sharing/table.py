@@ -62,7 +62,7 @@ class SharingTally:
         return {k: total / n for k, (total, n) in rows if total}
 
 
-def write_table(
+def write_sharing_table(
     path: Path,
     groups: Sequence[Path],
     stores: Sequence[CountsStore],

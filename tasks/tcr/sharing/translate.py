@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 # for TTT, TTC, TTA, TTG, TCT, ...: NCBI's translation table 1
 AMINO_ACIDS = "FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG"
 UNKNOWN = "X"  # translation of a codon with a wildcard
-_LETTERS = "TCAG"
+_CODON_BASES = "TCAG"
 _NONE = 64
 
 
 def _digits() -> NDArray[np.uint8]:
     table = np.full(256, _NONE, np.uint8)
-    for digit, letter in enumerate(_LETTERS):
+    for digit, letter in enumerate(_CODON_BASES):
         table[[ord(letter), ord(letter.lower())]] = digit
     return table
 

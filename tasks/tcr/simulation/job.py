@@ -19,7 +19,7 @@ from gangsaw.tasks.tcr.simulation.olga import olga_model
 from gangsaw.tasks.tcr.simulation.reads import ReadsMade, mates_of
 from gangsaw.tasks.tcr.simulation.recombination import Recombination
 from gangsaw.tasks.tcr.simulation.references import Wanted, random_references
-from gangsaw.tasks.tcr.simulation.table import MORE, rows_of
+from gangsaw.tasks.tcr.simulation.table import MORE, build_reference_rows
 from gangsaw.tasks.tcr.simulation.uniform import Uniform
 
 OLGA = "olga"
@@ -132,7 +132,7 @@ def simulate(
     with _files(targets, overwrite=choice.overwrite) as (table, *mates):
         table.write(airr_rows.header(MORE))
         for references in random_references(model, wanted):
-            table.write(rows_of(references, source.locus.upper()))
+            table.write(build_reference_rows(references, source.locus.upper()))
             if mates:
                 for texts in mates_of(references, choice.made, wanted.seed):
                     for file, text in zip(mates, texts, strict=True):

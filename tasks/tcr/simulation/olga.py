@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.tasks.tcr.germline.anchors import CODON
 from gangsaw.tasks.tcr.germline.genes.genes import Gene
-from gangsaw.tasks.tcr.germline.genes.lines import Ints, Letters, ragged_of
+from gangsaw.tasks.tcr.germline.genes.lines import Bases, Ints, ragged_of
 from gangsaw.tasks.tcr.germline.olga import model_folder
 from gangsaw.tasks.tcr.pgen.olga import OlgaGenes, open_model
 from gangsaw.tasks.tcr.simulation.recombination import Ends, Recombinations
@@ -131,7 +131,7 @@ def _draw_conditional(cumulative: Floats, which: Ints, rng: np.random.Generator)
     return found.clip(0, outcomes - 1)
 
 
-def _chain(lengths: Ints, steps: Floats, first: Floats, rng: np.random.Generator) -> Letters:
+def _chain(lengths: Ints, steps: Floats, first: Floats, rng: np.random.Generator) -> Bases:
     """Return the bases of a Markov chain, (n, longest)."""
     longest = int(lengths.max(initial=0))
     codes = np.zeros((len(lengths), longest), np.int64)

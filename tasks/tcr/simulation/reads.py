@@ -18,9 +18,9 @@ from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
 from gangsaw.codecs.core.plugins.parameters import require_int
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.germline.genes.lines import (
+    Bases,
     Ints,
-    Letters,
-    joined,
+    concatenate_slices,
     other_strands,
     ragged_of,
     together,
@@ -92,12 +92,14 @@ def _mates(
     begins, ends = molecules.offsets[which], molecules.offsets[which + 1]
     begins = np.maximum(begins, ends - made.insert)
     length = np.minimum(ends - begins, made.length)
-    left = joined(molecules.data, begins[:, None], length[:, None])
-    right = other_strands(joined(molecules.data, (ends - length)[:, None], length[:, None]))
+    left = concatenate_slices(molecules.data, begins[:, None], length[:, None])
+    right = other_strands(
+        concatenate_slices(molecules.data, (ends - length)[:, None], length[:, None])
+    )
     turned = rng.integers(0, 2, which.size).astype(bool)
     text, (of_left, of_right) = together([left, right])
     first, second = np.where(turned, of_right, of_left), np.where(turned, of_left, of_right)
-    pair = (joined(text, at[:, None], length[:, None]) for at in (first, second))
+    pair = (concatenate_slices(text, at[:, None], length[:, None]) for at in (first, second))
     return next(pair), next(pair)
 
 
@@ -116,7 +118,7 @@ def _with_errors(rng: np.random.Generator, lines: Ragged, rate: float) -> tuple[
     wrong = rng.random(quality.size) < chance
     shift = rng.integers(1, 4, quality.size)
     codes = CODES[lines.data]
-    letters: Letters = LETTER_OF_CODE[np.where(wrong, (codes + shift) % 4, codes)]
+    letters: Bases = LETTER_OF_CODE[np.where(wrong, (codes + shift) % 4, codes)]
     return Ragged(letters, lines.offsets), Ragged((quality + PHRED).astype(np.uint8), lines.offsets)
 
 
@@ -131,14 +133,14 @@ def _share_of_bad(lines: Ragged, rate: float) -> NDArray[np.float64]:
     return rising
 
 
-def _fastq(names: Ragged, letters: Ragged, qualities: Ragged) -> bytes:
+def _fastq(names: Ragged, bases: Ragged, qualities: Ragged) -> bytes:
     """Return the FASTQ text of records."""
     n = len(names)
     at, _, newline, plus, _ = (signs := ragged_of(TEXTS))
-    text, (sign, name, line, quality) = together([signs, names, letters, qualities])
+    text, (sign, name, line, quality) = together([signs, names, bases, qualities])
     firsts = [np.full(n, sign[0]), name, np.full(n, sign[2]), line]
     firsts += [np.full(n, sign[3]), quality, np.full(n, sign[2])]
     fixed = [np.full(n, len(x)) for x in (at, newline, plus)]
-    lengths = [fixed[0], names.lengths, fixed[1], letters.lengths, fixed[2], letters.lengths]
+    lengths = [fixed[0], names.lengths, fixed[1], bases.lengths, fixed[2], bases.lengths]
     lengths.append(fixed[1])
-    return joined(text, np.stack(firsts, 1), np.stack(lengths, 1)).data.tobytes()
+    return concatenate_slices(text, np.stack(firsts, 1), np.stack(lengths, 1)).data.tobytes()

@@ -7,12 +7,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
-from gangsaw.tasks.tcr.germline.anchors import other_strand
+from gangsaw.tasks.tcr.germline.anchors import reverse_complement_iupac
 from gangsaw.tasks.tcr.germline.genes.genes import Gene
-from gangsaw.tasks.tcr.germline.genes.lines import Ints, Letters, joined, together
+from gangsaw.tasks.tcr.germline.genes.lines import Bases, Ints, concatenate_slices, together
 
 NONE = np.zeros(0, np.int64)
-NO_LETTERS = np.zeros((0, 0), np.uint8)
+NO_BASES = np.zeros((0, 0), np.uint8)
 
 
 class Recombinations(NamedTuple):
@@ -34,12 +34,12 @@ class Recombinations(NamedTuple):
     j: Ints
     v_cut: Ints
     j_cut: Ints
-    n1: Letters
+    n1: Bases
     n1_lengths: Ints
     d: Ints = NONE
     d_left: Ints = NONE
     d_right: Ints = NONE
-    n2: Letters = NO_LETTERS
+    n2: Bases = NO_BASES
     n2_lengths: Ints = NONE
 
     def some(self, which: Ints) -> Recombinations:
@@ -88,7 +88,7 @@ class Recombination(Protocol):
         ...
 
 
-def junctions(ends: Ends, events: Recombinations) -> Ragged:
+def build_junctions(ends: Ends, events: Recombinations) -> Ragged:
     """Return the junctions of references, from the Cys codon to the Phe or Trp codon."""
     n = len(events.v)
     n1, n2 = (_matrix(letters) for letters in (events.n1, events.n2))
@@ -101,20 +101,22 @@ def junctions(ends: Ends, events: Recombinations) -> Ragged:
         lengths += [d_length, events.n2_lengths]
     firsts.append(j[events.j] + events.j_cut)
     lengths.append(ends.j.lengths[events.j] - events.j_cut)
-    return joined(text, np.stack(firsts, 1).reshape(n, -1), np.stack(lengths, 1).reshape(n, -1))
+    return concatenate_slices(
+        text, np.stack(firsts, 1).reshape(n, -1), np.stack(lengths, 1).reshape(n, -1)
+    )
 
 
-def _matrix(letters: Letters) -> Ragged:
+def _matrix(bases: Bases) -> Ragged:
     """Return the rows of a matrix as lines; none for an empty array."""
-    n, width = letters.shape if letters.ndim == 2 else (0, 0)
-    return Ragged(letters.ravel(), np.arange(n + 1, dtype=np.int64) * width)
+    n, width = bases.shape if bases.ndim == 2 else (0, 0)
+    return Ragged(bases.ravel(), np.arange(n + 1, dtype=np.int64) * width)
 
 
 def behind(text: str, p: int) -> str:
     """Return a text followed by a palindrome of p bases; it has at least p bases."""
-    return text + other_strand(text[len(text) - p :])
+    return text + reverse_complement_iupac(text[len(text) - p :])
 
 
 def before(text: str, p: int) -> str:
     """Return a text preceded by a palindrome of p bases; it has at least p bases."""
-    return other_strand(text[:p]) + text
+    return reverse_complement_iupac(text[:p]) + text

@@ -18,11 +18,13 @@ from gangsaw.tasks.tcr.simulation.recombination import (
     Ends,
     Recombination,
     Recombinations,
-    junctions,
+    build_junctions,
 )
 
 BATCH = 1 << 12  # references of a batch
-PATIENCE = 200  # batches without a productive reference, in a row, after which the simulation fails
+MAX_EMPTY_BATCHES = (
+    200  # batches without a productive reference, in a row, after which the simulation fails
+)
 # start and end of a functional junction, as in olga
 FIRST, LAST, STOP = "^C", "[FVW]$", "*"
 
@@ -93,8 +95,10 @@ def random_references(model: Recombination, wanted: Wanted) -> Iterator[RandomRe
     while made < wanted.n:
         found = _batch(model, wanted, number, made)
         number, empty = number + 1, 0 if len(found) else empty + 1
-        if empty == PATIENCE:
-            raise BadParams(f"{model.name}: of {PATIENCE * BATCH:,} references none is productive")
+        if empty == MAX_EMPTY_BATCHES:
+            raise BadParams(
+                f"{model.name}: of {MAX_EMPTY_BATCHES * BATCH:,} references none is productive"
+            )
         if len(found):
             yield found
         made += len(found)
@@ -103,7 +107,7 @@ def random_references(model: Recombination, wanted: Wanted) -> Iterator[RandomRe
 def _batch(model: Recombination, wanted: Wanted, number: int, made: int) -> RandomReferences:
     rng = np.random.default_rng([wanted.seed, number])
     events, ends = model.draw(rng, BATCH), model.ends
-    lines = junctions(ends, events)
+    lines = build_junctions(ends, events)
     in_frame = lines.lengths % 3 == 0
     amino_acids = _translated(lines, in_frame)
     stop = _matches(pc.match_substring(amino_acids, STOP))

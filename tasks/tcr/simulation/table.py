@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.germline.genes.genes import Gene
-from gangsaw.tasks.tcr.germline.genes.lines import Ints, joined, ragged_of, together
+from gangsaw.tasks.tcr.germline.genes.lines import Ints, concatenate_slices, ragged_of, together
 from gangsaw.tasks.tcr.repertoire import airr_rows
 from gangsaw.tasks.tcr.simulation.references import RandomReferences
 
@@ -18,7 +18,7 @@ MORE = (
 PREFIX = "r"  # first letter of a reference's name: a number alone would be taken for a row number
 
 
-def rows_of(references: RandomReferences, locus: str) -> bytes:
+def build_reference_rows(references: RandomReferences, locus: str) -> bytes:
     """Return the AIRR rows of references; `airr_rows.header(MORE)` is their header."""
     events, ends, n = references.events, references.ends, len(references)
     numbers = range(references.first, references.first + n)
@@ -50,7 +50,9 @@ def molecules(references: RandomReferences) -> Ragged:
     text, (v, j, middle) = together([*frames, lines])
     firsts = np.stack([v[events.v], middle, j[events.j]], 1)
     of_v, of_j = (frame.lengths for frame in frames)
-    return joined(text, firsts, np.stack([of_v[events.v], lines.lengths, of_j[events.j]], 1))
+    return concatenate_slices(
+        text, firsts, np.stack([of_v[events.v], lines.lengths, of_j[events.j]], 1)
+    )
 
 
 def _of_d(references: RandomReferences) -> dict[str, pa.Array]:

@@ -14,7 +14,7 @@ import numpy as np
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.plugins.parameters import require_int
 from gangsaw.tasks.tcr.germline.genes.genes import Gene, WholeGenes
-from gangsaw.tasks.tcr.germline.genes.lines import Ints, Letters, ragged_of
+from gangsaw.tasks.tcr.germline.genes.lines import Bases, Ints, ragged_of
 from gangsaw.tasks.tcr.simulation.recombination import Ends, Recombinations, before, behind
 
 
@@ -84,6 +84,6 @@ class Uniform:
         """Return random cuts (n,) of gene ends with palindromes, given the bases that are left."""
         return rng.integers(0, self.max_p + np.minimum(self.erosion, left) + 1)
 
-    def _draw_bases(self, rng: np.random.Generator, n: int) -> tuple[Letters, Ints]:
+    def _draw_bases(self, rng: np.random.Generator, n: int) -> tuple[Bases, Ints]:
         letters = LETTER_OF_CODE[rng.integers(0, 4, (n, self.max_n))]
         return letters, rng.integers(0, self.max_n + 1, n)

@@ -29,9 +29,14 @@ from gangsaw.tasks.tcr.sharing.partitions import temporary_folder
 from gangsaw.tasks.tcr.statistics.auc import Auc, auc_of
 from gangsaw.tasks.tcr.statistics.by_sharing import Group
 from gangsaw.tasks.tcr.statistics.deciles import Decile, deciles
-from gangsaw.tasks.tcr.statistics.differences import Difference, differences
+from gangsaw.tasks.tcr.statistics.differences import Difference, estimate_differences
 from gangsaw.tasks.tcr.statistics.fits.regression import Coefficient, Regression
-from gangsaw.tasks.tcr.statistics.generation import Generation, PgenSample, compared, model_of
+from gangsaw.tasks.tcr.statistics.generation import (
+    Generation,
+    PgenSample,
+    compare_probabilities,
+    model_of,
+)
 from gangsaw.tasks.tcr.statistics.jackknife import FEWEST, HEAVY, HOW, false_discovery
 from gangsaw.tasks.tcr.statistics.nucleotypes.background import background
 from gangsaw.tasks.tcr.statistics.nucleotypes.extract import (
@@ -203,7 +208,7 @@ def _generation(job: Passes, total: str, owners: Owners, extras: Extras) -> Gene
     if not extras.pgen:
         return None
     sample = PgenSample(job, total, owners, extras.pgen, extras.seed)
-    return compared(sample, model_of(job.stores[0], extras.species))
+    return compare_probabilities(sample, model_of(job.stores[0], extras.species))
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +227,7 @@ class _ByColumn:
         found = [*_aucs(job, total, owners), *_by_frame(job, total, owners)]
         qs = false_discovery([each.p for each in found])
         aucs = tuple(replace(each, q=q) for each, q in zip(found, qs, strict=True))
-        return cls(owners, counts, aucs, differences(calls, owners))
+        return cls(owners, counts, aucs, estimate_differences(calls, owners))
 
 
 def _aucs(job: Passes, total: str, owners: Owners) -> Iterator[Auc]:

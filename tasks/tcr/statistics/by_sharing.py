@@ -14,11 +14,11 @@ from gangsaw.tasks.tcr.statistics.histograms import (
     Ns,
     ValueCounts,
     Values,
-    count_values,
+    count_distinct_values,
     mean_and_error,
     quantile,
 )
-from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, RUN_ROWS, read_file
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, RUN_ROWS, read_run_file
 
 Groups = dict[tuple[str, int], tuple[Values, Ns]]
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -64,11 +64,11 @@ class TallyGroups:
     def __call__(self, path: Path) -> Groups:
         """Return histograms by column and number of individuals."""
         with naming(path.name):
-            table = read_file(path, (*self.columns, "individuals"))
+            table = read_run_file(path, (*self.columns, "individuals"))
             people = table["individuals"].to_numpy()
             rows = {int(k): np.flatnonzero(people == k) for k in np.unique(people)}
             return {
-                (name, k): count_values(table[name].to_numpy()[own])
+                (name, k): count_distinct_values(table[name].to_numpy()[own])
                 for name in self.columns
                 for k, own in rows.items()
             }

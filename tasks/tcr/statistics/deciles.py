@@ -48,7 +48,7 @@ def deciles(paths: Numbers, owners: Owners) -> tuple[Decile, ...]:
     paths : (n,) path counts
     owners : individuals of nucleotypes
     """
-    number = numbers(paths)
+    number = assign_groups(paths)
     rows = (
         number[found(individual)]
         for found in (owners.lost, owners.demoted)
@@ -59,7 +59,7 @@ def deciles(paths: Numbers, owners: Owners) -> tuple[Decile, ...]:
     return tuple(_groups(paths, number, owners.shared, lost, demoted))
 
 
-def numbers(paths: Numbers) -> NDArray[np.int64]:
+def assign_groups(paths: Numbers) -> NDArray[np.int64]:
     """Return the group number of each count, (n,); equal counts have the same number."""
     found = np.zeros(len(paths), np.int64)
     has = paths > 0

@@ -56,7 +56,7 @@ def with_shares(calls: Mapping[str, Numbers]) -> dict[str, Numbers]:
     return found
 
 
-def differences(calls: Mapping[str, Numbers], owners: Owners) -> tuple[Difference, ...]:
+def estimate_differences(calls: Mapping[str, Numbers], owners: Owners) -> tuple[Difference, ...]:
     """Return the differences of all calls; NaN values are ignored."""
     found = [_difference(name, values, owners) for name, values in with_shares(calls).items()]
     qs = false_discovery([each.p for each in found])

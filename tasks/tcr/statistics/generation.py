@@ -18,7 +18,13 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.pgen.olga import PgenBatch, PgenModel, PgenTask, pgen_model
 from gangsaw.tasks.tcr.statistics.auc import Auc, auc_of
 from gangsaw.tasks.tcr.statistics.fits.design import Design, DesignRows, variance_inflation
-from gangsaw.tasks.tcr.statistics.fits.logistic import Curvature, Point, curvature, fit, refit
+from gangsaw.tasks.tcr.statistics.fits.logistic import (
+    Curvature,
+    Point,
+    curvature,
+    maximise_likelihood,
+    refit,
+)
 from gangsaw.tasks.tcr.statistics.fits.regression import Fitted, Regression, regression
 from gangsaw.tasks.tcr.statistics.fits.terms import LOG_PATHS, TENFOLD, Term
 from gangsaw.tasks.tcr.statistics.jackknife import FEWEST, false_discovery
@@ -116,7 +122,7 @@ def model_of(store: CountsStore, species: str | None) -> PgenModel:
     return pgen_model(str(store.attrs.get("germline_locus")), species or named[0])
 
 
-def compared(sample: PgenSample, model: PgenModel) -> Generation:
+def compare_probabilities(sample: PgenSample, model: PgenModel) -> Generation:
     """Compute the probabilities of a sample, and compare them with its path counts."""
     job, (rows, density) = sample.job, sample.rows()
     pgen, missing = _pgens(job, model, [job.texts(name) for name in ("cdr3", "v", "j")], rows)
@@ -176,7 +182,9 @@ def _odds(x: NDArray[np.float64], owners: Owners, job: Passes) -> Regression | N
     def at(points: tuple[Point, ...]) -> list[Curvature]:
         return [_curvature(rows, point) for point in points]
 
-    one = fit(lambda beta: at((Point(tuple(beta.tolist())),))[0], n, n_shared, design.names)
+    one = maximise_likelihood(
+        lambda beta: at((Point(tuple(beta.tolist())),))[0], n, n_shared, design.names
+    )
     again = one.converged and owners.individuals >= FEWEST
     replicates = refit(at, one.beta, owners.individuals) if again else np.zeros((0, 3))
     vif = variance_inflation(np.cov(x.T).astype(np.float64))

@@ -52,12 +52,14 @@ class ValueCounts:
         if len(parts) == 1:
             self._merged = parts[0]
         elif parts:
-            self._merged = merged(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            self._merged = merge_counts(
+                *(np.concatenate(column) for column in zip(*parts, strict=True))
+            )
         self._waiting = []
         return self._merged or (np.zeros(0), np.zeros(0, np.int64))
 
 
-def merged(values: Values, counts: Ns) -> tuple[Values, Ns]:
+def merge_counts(values: Values, counts: Ns) -> tuple[Values, Ns]:
     """Return sorted distinct values, with the counts of equal ones summed."""
     order = np.argsort(values, kind="stable")  # linear time for a concatenation of sorted runs
     values, counts = values[order], counts[order]
@@ -65,17 +67,17 @@ def merged(values: Values, counts: Ns) -> tuple[Values, Ns]:
     return values[first], np.add.reduceat(counts, first)
 
 
-def count_values(column: Values) -> tuple[Values, Ns]:
+def count_distinct_values(column: Values) -> tuple[Values, Ns]:
     """Return the distinct values of a column and their counts."""
     values, counts = np.unique(column, return_counts=True)
     return values, counts.astype(np.int64)
 
 
-def centred_ranks(tally: ValueCounts) -> Ns:
+def centred_ranks(histogram: ValueCounts) -> Ns:
     """Return 2 (mid-rank) - (n + 1) for each distinct value: an integer with mean 0."""
-    counts = tally.counts
+    counts = histogram.counts
     ends = np.cumsum(counts)
-    ranks: Ns = 2 * ends - counts - tally.n
+    ranks: Ns = 2 * ends - counts - histogram.n
     return ranks
 
 
@@ -88,9 +90,9 @@ def sum_of_squares(counts: ValueCounts) -> int:
     return (n**3 - n - ties) // 3
 
 
-def mean_and_error(tally: ValueCounts) -> tuple[float, float]:
+def mean_and_error(histogram: ValueCounts) -> tuple[float, float]:
     """Return mean and standard error of the mean; NaN for too few values."""
-    values, counts, n = tally.values, tally.counts, tally.n
+    values, counts, n = histogram.values, histogram.counts, histogram.n
     if not n:
         return math.nan, math.nan
     mean = math.fsum((values * counts.astype(float)).tolist()) / n

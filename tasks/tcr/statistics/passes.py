@@ -25,16 +25,16 @@ from gangsaw.tasks.tcr.statistics.nucleotypes.extract import (
     OWNERS,
     Extract,
     file_of,
-    read_file,
+    read_run_file,
 )
 from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Numbers, Owners, owners_of
 from gangsaw.tasks.tcr.statistics.spearman import (
     Correlation,
     RankProducts,
     TallyColumns,
-    added,
-    check_rows,
+    check_row_count,
     correlations,
+    sum_over_runs,
     write_ranks,
 )
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, runs
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
 Bars = Callable[[str], OnProgress]  # returns the callback of a progress bar with this title
-TALLY_BYTES = 1 << 30  # for the histograms of columns that are ranked at once
+HISTOGRAM_BYTES = 1 << 30  # for the histograms of columns that are ranked at once
 ENTRY_BYTES = 48  # bytes per distinct value while histograms are merged
 
 
@@ -102,23 +102,23 @@ class Passes:
 
     def column(self, name: str) -> Numbers:
         """Return a column of all files in their order, (n,)."""
-        parts = [read_file(path, [name])[name].to_numpy() for path in self.files]
+        parts = [read_run_file(path, [name])[name].to_numpy() for path in self.files]
         found: Numbers = np.concatenate(parts)
         return found
 
     def texts(self, name: str) -> pa.ChunkedArray:
         """Return a text column of all files in their order, (n,)."""
-        return pa.concat_tables([read_file(path, [name]) for path in self.files])[name]
+        return pa.concat_tables([read_run_file(path, [name]) for path in self.files])[name]
 
     def owners(self) -> Owners:
         """Return the owners of all nucleotypes, in the order of the files."""
-        tables = pa.concat_tables([read_file(path, [OWNERS]) for path in self.files])
+        tables = pa.concat_tables([read_run_file(path, [OWNERS]) for path in self.files])
         return owners_of(tables[OWNERS], self.background.individuals)
 
     def correlate(self, n: int) -> tuple[Correlation, ...]:
         """Return all correlations, computed for several columns at a time."""
-        check_rows(n)
-        at_once = max(1, TALLY_BYTES // (ENTRY_BYTES * n))
+        check_row_count(n)
+        at_once = max(1, HISTOGRAM_BYTES // (ENTRY_BYTES * n))
         names = [column.name for column in self.columns]
         parts = [tuple(names[i : i + at_once]) for i in range(0, len(names), at_once)]
         found: list[Correlation] = []
@@ -127,7 +127,7 @@ class Passes:
             for own in parts:
                 tallies = outcomes | self._tallies(own)
                 task = RankProducts(own, OUTCOMES, self.folder)
-                totals = added(self.all(task, self.files))
+                totals = sum_over_runs(self.all(task, self.files))
                 found += correlations(own, OUTCOMES, totals, tallies)
         return tuple(found)
 

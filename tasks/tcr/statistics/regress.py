@@ -22,7 +22,7 @@ from gangsaw.tasks.tcr.statistics.fits.logistic import (
     Curvature,
     NewtonPass,
     Point,
-    fit,
+    maximise_likelihood,
     refit,
     total,
 )
@@ -33,7 +33,7 @@ from gangsaw.tasks.tcr.statistics.fits.regression import (
     per_parameter,
     regression,
 )
-from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH_NAME, adjusted, candidates, is_flat
+from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH_NAME, adjusted, is_flat, list_lasso_terms
 from gangsaw.tasks.tcr.statistics.jackknife import FEWEST
 from gangsaw.tasks.tcr.statistics.nucleotypes.extract import LENGTH
 from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Numbers, Owners
@@ -73,7 +73,7 @@ class SharingModel:
         design, words = self._design()
         if lasso:
             shares = {f"{j}_{x}": self._share(j, x) for j in ("n1", "n2", "ndn") for x in "atc"}
-            terms = candidates(self.calls, design.terms, shares)
+            terms = list_lasso_terms(self.calls, design.terms, shares)
             design = replace(design, terms=terms)
         with self.job.phase("lasso" if lasso else "regress", PASSES):
             return _Regress(self.job, design, lasso).found(words)
@@ -167,7 +167,9 @@ class _Regress:
             parts = self.job.all(NewtonPass(design, points), self.job.files)
             return [total(each) for each in zip(*parts, strict=True)]
 
-        one = fit(lambda beta: at((Point(tuple(beta.tolist())),))[0], n, n_shared, design.names)
+        one = maximise_likelihood(
+            lambda beta: at((Point(tuple(beta.tolist())),))[0], n, n_shared, design.names
+        )
         individuals = len(design.log_depths)
         again = one.converged and individuals >= FEWEST
         replicates = refit(at, one.beta, individuals) if again else np.zeros((0, len(one.beta)))

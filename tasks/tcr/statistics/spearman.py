@@ -22,10 +22,10 @@ from gangsaw.tasks.tcr.statistics.histograms import (
     ValueCounts,
     Values,
     centred_ranks,
-    count_values,
+    count_distinct_values,
     sum_of_squares,
 )
-from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, RUN_ROWS, read_file
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, RUN_ROWS, read_run_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,8 +72,8 @@ class TallyColumns:
     def __call__(self, path: Path) -> dict[str, tuple[Values, Ns]]:
         """Return the histograms of a file."""
         with naming(path.name):
-            table = read_file(path, self.columns)
-            return {name: count_values(table[name].to_numpy()) for name in self.columns}
+            table = read_run_file(path, self.columns)
+            return {name: count_distinct_values(table[name].to_numpy()) for name in self.columns}
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class RankProducts:
     def __call__(self, path: Path) -> list[list[int]]:
         """Return for each column and outcome the sum over the rows of a file."""
         with naming(path.name):
-            table = read_file(path, (*self.columns, *self.outcomes))
+            table = read_run_file(path, (*self.columns, *self.outcomes))
             outcomes = [self._ranks(name, table) for name in self.outcomes]
             return [
                 [product(self._ranks(name, table), y) for y in outcomes] for name in self.columns
@@ -127,7 +127,7 @@ def product(x: Ns, y: Ns) -> int:
     return (int(x @ (y >> LOW_BITS)) << LOW_BITS) + int(x @ low)
 
 
-def check_rows(n: int) -> None:
+def check_row_count(n: int) -> None:
     """Raise `BadParams` if there are too many rows for the sums."""
     if n >= MAX_ROWS:
         raise BadParams(f"{n} nucleotypes: correlations take fewer than 2^31")
@@ -144,7 +144,7 @@ def correlation(total: int, x: ValueCounts, y: ValueCounts) -> tuple[float, floa
     return rho, p_value(rho, x.n)
 
 
-def largest(x: ValueCounts, y: ValueCounts) -> float:
+def compute_largest_rho(x: ValueCounts, y: ValueCounts) -> float:
     """Return the largest rho that two columns with these ties can have; NaN for constants.
 
     The bound pairs the ranks of both in ascending order: runs of equal ranks of one, cut at the
@@ -175,7 +175,7 @@ def p_value(rho: float, n: int) -> float:
     return float(2 * stdtr(n - 2, -abs(t)))
 
 
-def added(parts: Sequence[list[list[int]]]) -> list[list[int]]:
+def sum_over_runs(parts: Sequence[list[list[int]]]) -> list[list[int]]:
     """Return the sums over all runs."""
     return [[sum(each) for each in zip(*rows, strict=True)] for rows in zip(*parts, strict=True)]
 
@@ -191,6 +191,6 @@ def correlations(
     for name, row in zip(columns, totals, strict=True):
         for outcome, total in zip(outcomes, row, strict=True):
             rho, p = correlation(total, tallies[name], tallies[outcome])
-            most = largest(tallies[name], tallies[outcome])
+            most = compute_largest_rho(tallies[name], tallies[outcome])
             found.append(Correlation(name, outcome, rho, p, tallies[name].n, most))
     return tuple(found)

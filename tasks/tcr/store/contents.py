@@ -24,12 +24,12 @@ from gangsaw.tasks.tcr.counting.paths.dataset import (
     N_DIM,
     P_DIM,
     TOTAL_DIM,
-    attributes,
     coordinates,
+    describe_model,
 )
 from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j
 from gangsaw.tasks.tcr.germline.genotypes.genotypes import Region
-from gangsaw.tasks.tcr.repertoire.cleaning.row_counts import merged
+from gangsaw.tasks.tcr.repertoire.cleaning.row_counts import sum_row_counts
 from gangsaw.tasks.tcr.repertoire.inputs import Input
 from gangsaw.tasks.tcr.repertoire.reasons import ORDER
 from gangsaw.tasks.tcr.store.chunk import Chunk
@@ -70,7 +70,7 @@ LABELS = {
     "j_gene": "J gene, as its germline has it",
     "outcome": "What became of a row: kept, or why it was dropped",
 }
-KEPT = "kept"
+VALID_LABEL = "kept"
 _OUTCOMES = {"units": "1", "description": "Rows of the files that were kept, or dropped and why"}
 _LENGTHS = {"units": "nucleotide", "description": "Length of the germline D gene"}
 _SEQUENCES = {
@@ -142,7 +142,7 @@ class Contents:
             "v_gene": [part.name for part in germline.v],
             "j_gene": j,
             "sample": list(self.samples),
-            "outcome": [KEPT, *ORDER],
+            "outcome": [VALID_LABEL, *ORDER],
         }
         found = [
             Coordinate(name, (name,), _label(values), {"description": LABELS[name]})
@@ -180,7 +180,7 @@ class Contents:
 
     def _outcomes(self) -> NDArray[np.int64]:
         """Return the kept rows, and dropped rows by reason, of each sample, (samples, outcomes)."""
-        total, samples = merged(file.tally for file in self.files), self.samples
+        total, samples = sum_row_counts(file.tally for file in self.files), self.samples
         place = {reason: i for i, reason in enumerate(("", *ORDER))}
         table = np.zeros((len(samples), len(place)), np.int64)
         for (sample, reason), n in total.rows.items():
@@ -191,7 +191,7 @@ class Contents:
         """Return the attributes of the store: texts, numbers and flat lists, as NetCDF requires."""
         files, dropped = self.files, self.dropped
         return {
-            **attributes(self.setup.model),
+            **describe_model(self.setup.model),
             "coordinates": " ".join(name for name, _ in self.name_variables),  # xarray consumes it
             **self.setup.attrs(),
             "input_files": [file.name for file in self.inputs],
@@ -215,7 +215,7 @@ class Contents:
     @property
     def dropped(self) -> dict[str, int]:
         """Number of dropped rows by reason."""
-        total = merged(file.tally for file in self.files)
+        total = sum_row_counts(file.tally for file in self.files)
         return {reason: total.total(reason) for reason in total.reasons}
 
     def chunks(self, piece_rows: int) -> list[Chunk]:

@@ -98,7 +98,9 @@ class CountsStore:
         """
         known = self.limits[dim]
         if limit not in known:
-            raise BadParams(f"{name} must be in {listed(known)} of what was counted, got {limit}")
+            raise BadParams(
+                f"{name} must be in {format_limits(known)} of what was counted, got {limit}"
+            )
         return known.index(limit)
 
     def __str__(self) -> str:
@@ -130,7 +132,7 @@ class RowRun:
         return f"{store}, rows {self.rows.start}..{self.rows.stop - 1}"
 
 
-def listed(limits: Sequence[int]) -> str:
+def format_limits(limits: Sequence[int]) -> str:
     """Return limits as text, with a range for consecutive ones."""
     last = next((n for n in limits if n + 1 not in limits), 0)
     return ", ".join([f"{limits[0]}..{last}", *(str(n) for n in limits if n > last)])

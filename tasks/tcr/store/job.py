@@ -39,7 +39,7 @@ from gangsaw.tasks.tcr.store.contents import FIRST, Contents, nbytes
 from gangsaw.tasks.tcr.store.reading import ReadRepertoire, opened_input
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.staging import FileRows, Staging
-from gangsaw.tasks.tcr.store.summary import CountRun, CountSummary, summary_of
+from gangsaw.tasks.tcr.store.summary import CountRun, CountSummary, summarize_counts
 from gangsaw.tasks.tcr.store.values import AT_ONCE_BYTES, CountTables, counted_bytes
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def count_repertoires(
         read_seconds, n_counted = _run_phases(job, watch, table, progress, started)
         job.publish(n_counted)
     seconds = time.monotonic() - started
-    return summary_of(final, str(table), CountRun(n_counted, seconds, read_seconds))
+    return summarize_counts(final, str(table), CountRun(n_counted, seconds, read_seconds))
 
 
 def _run_phases(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.tcr.counting.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
-from gangsaw.tasks.tcr.counting.paths.totals import MOST, gene_of
+from gangsaw.tasks.tcr.counting.paths.totals import MOST, strip_alleles
 from gangsaw.tasks.tcr.store.counts_store import CountsStore
 
 Counts = NDArray[np.uint64]
@@ -162,7 +162,7 @@ class _Reader:
             return self._total(column)
         parts: dict[str, Counts] = {"": self.no_d(column)}
         for i, name in enumerate(d_names(self.store, BY_D["full"])):
-            gene, own = gene_of(name), self._paired(i, column)
+            gene, own = strip_alleles(name), self._paired(i, column)
             parts[gene] = np.maximum(parts[gene], own) if gene in parts else own
         return self._sum(list(parts.values()), column)
 

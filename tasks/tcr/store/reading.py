@@ -92,8 +92,8 @@ class _Cleaner:
         parts = [
             clean(own, *self._of_sample(sample, own), limits) for sample, own in _by_sample(rows)
         ]
-        kept, dropped = (pa.concat_batches(list(each)) for each in zip(*parts, strict=True))
-        return kept.sort_by("line"), dropped.sort_by("line")
+        valid, dropped = (pa.concat_batches(list(each)) for each in zip(*parts, strict=True))
+        return valid.sort_by("line"), dropped.sort_by("line")
 
     def _of_sample(self, sample: str, rows: pa.RecordBatch) -> tuple[Resolver, Resolver]:
         genotypes = self.setup.genotypes
@@ -131,20 +131,20 @@ def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repe
 
 
 def _without_uncountable(
-    kept: pa.RecordBatch, dropped: pa.RecordBatch, setup: Setup
+    valid: pa.RecordBatch, dropped: pa.RecordBatch, setup: Setup
 ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
     """Return both batches, with rows dropped whose wildcards make counts exceed 64 bits."""
-    fits = countable(batch_of(kept, setup), setup.model)
+    fits = countable(batch_of(valid, setup), setup.model)
     if fits.all():
-        return kept, dropped
-    wrong = kept.filter(pa.array(~fits))
+        return valid, dropped
+    wrong = valid.filter(pa.array(~fits))
     why = {
         "reason": pa.repeat(UNCOUNTABLE, len(wrong)),
         "detail": pc.binary_join_element_wise("too many wildcards in", wrong["cdr3"], " "),
     }
     columns = [why[n] if n in why else wrong[n] for n in dropped.schema.names]
     more = pa.RecordBatch.from_arrays(columns, schema=dropped.schema)
-    return kept.filter(pa.array(fits)), pa.concat_batches([dropped, more]).sort_by("line")
+    return valid.filter(pa.array(fits)), pa.concat_batches([dropped, more]).sort_by("line")
 
 
 @dataclass
@@ -190,11 +190,11 @@ class _Reading:
     notes: tuple[str, ...] = ()
     ids: _Ids = field(default_factory=lambda: _Ids())
 
-    def take(self, kept: pa.RecordBatch, dropped: pa.RecordBatch) -> None:
+    def take(self, valid: pa.RecordBatch, dropped: pa.RecordBatch) -> None:
         """Add a filtered batch of rows; write pieces as soon as they are full."""
-        self.tally += row_counts(kept, dropped)
-        self.ids.add(kept)
-        self.waiting.append(self._numbered(kept))
+        self.tally += row_counts(valid, dropped)
+        self.ids.add(valid)
+        self.waiting.append(self._numbered(valid))
         if sum(map(len, self.waiting)) >= self.staging.piece_rows:
             self._write(whole=False)
         if len(dropped):

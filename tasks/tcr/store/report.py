@@ -14,7 +14,7 @@ SHOWN = 3  # alleles in the text
 KINDS = {"dp1": "DP-1", "dp2": "DP-2", "both": "DP-1 and DP-2"}
 
 
-def content(info: StoreInfo) -> Content:
+def read_counts_content(info: StoreInfo) -> Content:
     """Return the content of a counts store; raise `BadParams` or `CorruptChunk` for others."""
     store = open_counts(info.store)
     attrs = store.attrs

@@ -216,19 +216,19 @@ class Staging:
 
 
 def pieces_of(
-    rows: range, kept: Sequence[int], samples: Sequence[tuple[int, ...]], piece: int
+    rows: range, n_rows: Sequence[int], samples: Sequence[tuple[int, ...]], piece: int
 ) -> tuple[PieceRows, ...]:
     """Return the staged pieces with some rows of the store.
 
     Parameters
     ----------
     rows : row numbers in the store
-    kept : number of rows of each file
+    n_rows : number of rows of each file
     samples : for each file, the indices of its samples in the store
     piece : rows of a piece
     """
     found, first = [], 0
-    for file, n in enumerate(kept):
+    for file, n in enumerate(n_rows):
         start, stop = max(rows.start - first, 0), min(rows.stop - first, n)
         while start < stop:
             number, offset = divmod(start, piece)

@@ -86,7 +86,7 @@ def _without_paths(store: Place, arrays: Mapping[str, object]) -> int:
     return sum(int((counts == 0).all(axis=1).sum()) for counts in runs)
 
 
-def summary_of(store: Place, table: str, run: CountRun) -> CountSummary:
+def summarize_counts(store: Place, table: str, run: CountRun) -> CountSummary:
     """Return the summary of a finished store."""
     metadata = store.get(METADATA)
     assert metadata is not None, "its job has just been finished"

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
 from gangsaw.tasks.tcr.counting.kernels import gpu
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts, Sequences
-from gangsaw.tasks.tcr.counting.paths.count import count, count_distinct
+from gangsaw.tasks.tcr.counting.paths.count import count_batch, count_distinct
 from gangsaw.tasks.tcr.counting.paths.dataset import arrays
 from gangsaw.tasks.tcr.counting.paths.lacking import forget_lacking
 from gangsaw.tasks.tcr.counting.paths.totals import DGenes, total_arrays
@@ -28,10 +28,10 @@ from gangsaw.tasks.tcr.store.setup import Setup
 def count_on_device(batch: Batch, model: Model) -> Counts:
     """Count on the GPU of this process, or on the CPU if there is no kernel."""
     has_kernel = gpu.has_kernel(batch) and not model.is_wide
-    return gpu.count_hosted(batch, model) if has_kernel else count(batch, model)
+    return gpu.count_hosted(batch, model) if has_kernel else count_batch(batch, model)
 
 
-COUNT_FUNCTIONS = {"cpu": count, "gpu": count_on_device}
+COUNT_FUNCTIONS = {"cpu": count_batch, "gpu": count_on_device}
 TEXT = np.dtypes.StringDType()
 Columns = Mapping[str, NumpyArray]  # values of each variable for some references
 AT_ONCE_BYTES = 256 << 20  # bytes of counts of single D genes that are not stored

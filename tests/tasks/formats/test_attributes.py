@@ -16,7 +16,7 @@ import zarr
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.opening import open_source
-from gangsaw.tasks.formats.hdf5.attributes import attributes_of, write_attributes
+from gangsaw.tasks.formats.hdf5.attributes import read_attributes, write_attributes
 from gangsaw.tasks.store.dataset.losses import LEFT_OUT
 from gangsaw.tasks.store.objects.change_stamps import stamps_of
 
@@ -104,7 +104,7 @@ def test_numbers_of_netcdf_keep_their_types(tmp_path: Path, version: Any) -> Non
 
 def test_a_note_that_no_longer_fits_is_passed_over(tmp_path: Path) -> None:
     with h5py.File(write(tmp_path / "a.h5")) as file:
-        attrs, lost = attributes_of(file["data"])
+        attrs, lost = read_attributes(file["data"])
     assert not lost
     changed = {**attrs, "short": 0.5, "latin": "new", "compound": 7, "single": "no number"}
     with h5py.File(tmp_path / "c.h5", "w") as file:

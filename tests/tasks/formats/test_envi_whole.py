@@ -18,7 +18,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.opening import open_source
 from gangsaw.tasks.formats.envi import around
 from gangsaw.tasks.formats.envi.export import export_envi, image_of
-from gangsaw.tasks.formats.envi.text import read_text
+from gangsaw.tasks.formats.envi.text import read_header_text
 
 STRANGE = (
     "; by hand\r\nWavelength Units = \xb5m\r\nband names = {one, two \xb0, 3, 4, 5,}\r\n"
@@ -214,7 +214,7 @@ def test_fields_are_those_of_spectral(
     monkeypatch.setattr(spectral.settings, "envi_support_nonlowercase_params", True)
     path = write_envi(tmp_path / "a.hdr", cube())
     path.write_bytes(path.read_bytes() + metadata.encode("latin-1"))
-    found = {entry.name: entry.value for entry in read_text(path).entries}
+    found = {entry.name: entry.value for entry in read_header_text(path).entries}
     wanted = envi.read_envi_header(str(path))
     found.pop("Description", None)  # a list to spectral, which knows it in small letters alone
     wanted.pop("Description", None)

@@ -22,7 +22,7 @@ from gangsaw.tasks.formats.contract.format import (
 )
 from gangsaw.tasks.formats.contract.opening import open_paths, open_source
 from gangsaw.tasks.formats.contract.table import formats
-from gangsaw.tasks.formats.exporting.export import export
+from gangsaw.tasks.formats.exporting.export import export_source
 
 USAGE = 2
 GIVEN = {
@@ -69,7 +69,7 @@ def test_each_option_that_an_export_does_not_take(tmp_path: Path, name: str) -> 
     for option, chosen in EXPORTED.items():
         wanted = replace(chosen, format=name)
         with pytest.raises(BadParams) as raised:
-            export(open_source(str(tmp_path / "a.hdr")), targets, wanted, Work())
+            export_source(open_source(str(tmp_path / "a.hdr")), targets, wanted, Work())
         refused = f"is {kind.title}, which takes no {flags([option])[0]}; "
         assert (refused in str(raised.value)) == (option not in kind.exports_with), option
         assert not any(Path(target).exists() for target in targets)

@@ -8,7 +8,7 @@ import pytest
 from helpers.radio_files import write
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.radio.uvdata.fits_sizes import BLOCK, CARD, check_fits
+from gangsaw.tasks.radio.uvdata.fits_sizes import BLOCK, CARD, check_fits_headers
 
 pytest.importorskip("pyuvdata")
 
@@ -30,23 +30,23 @@ def changed(path: Path, data: bytes, keyword: str, value: str) -> str:
 
 def test_a_whole_file_passes(tmp_path: Path, whole: bytes) -> None:
     (tmp_path / "a.uvfits").write_bytes(whole)
-    check_fits(str(tmp_path / "a.uvfits"))
+    check_fits_headers(str(tmp_path / "a.uvfits"))
     (tmp_path / "a.uvfits").write_bytes(whole + b"\0" * BLOCK)  # as tapes were padded
-    check_fits(str(tmp_path / "a.uvfits"))
+    check_fits_headers(str(tmp_path / "a.uvfits"))
 
 
 @pytest.mark.parametrize("keyword", ["GCOUNT", "PCOUNT", "NAXIS3", "NAXIS4"])
 def test_groups_that_are_not_there(tmp_path: Path, whole: bytes, keyword: str) -> None:
     path = changed(tmp_path / "a.uvfits", whole, keyword, "10000000000")
     with pytest.raises(BadParams, match=r"a.uvfits is truncated: the header at byte 0 claims"):
-        check_fits(path)
+        check_fits_headers(path)
 
 
 @pytest.mark.parametrize("value", ["-5", "1e400", "NaN", "1000000000000"])
 def test_numbers_of_axes_that_are_none(tmp_path: Path, whole: bytes, value: str) -> None:
     path = changed(tmp_path / "a.uvfits", whole, "NAXIS", value)
     with pytest.raises(BadParams, match=r"a.uvfits: NAXIS in a header must be a whole number"):
-        check_fits(path)
+        check_fits_headers(path)
 
 
 def test_a_table_behind_the_groups(tmp_path: Path, whole: bytes) -> None:
@@ -54,13 +54,13 @@ def test_a_table_behind_the_groups(tmp_path: Path, whole: bytes) -> None:
     path = changed(tmp_path / "b.uvfits", whole[at:], "NAXIS2", "10000000000")
     (tmp_path / "a.uvfits").write_bytes(whole[:at] + Path(path).read_bytes())
     with pytest.raises(BadParams, match=rf"the header at byte {at} claims"):
-        check_fits(str(tmp_path / "a.uvfits"))
+        check_fits_headers(str(tmp_path / "a.uvfits"))
 
 
 def test_a_header_without_end(tmp_path: Path, whole: bytes) -> None:
     (tmp_path / "a.uvfits").write_bytes(whole[:BLOCK])
     with pytest.raises(BadParams, match=r"a header has no END"):
-        check_fits(str(tmp_path / "a.uvfits"))
+        check_fits_headers(str(tmp_path / "a.uvfits"))
 
 
 def test_opening_looks_at_sizes_first(

@@ -22,7 +22,7 @@ from zarr.codecs import BloscCodec
 from gangsaw.codecs.visibility.axes import visibility_axes
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.params import Params
-from gangsaw.tasks.radio.rows import Rows, find_rows
+from gangsaw.tasks.radio.rows import Rows, map_rows_to_axes
 
 HERE = ("--workers", 0)
 USAGE = 2
@@ -46,7 +46,7 @@ def test_rows_of_any_region_are_those_of_the_file(
         time, baseline = time[order], baseline[order]
     kept = [i for i in range(len(time)) if i not in dropped] or [0]
     time, baseline = time[kept], baseline[kept]
-    rows = find_rows(time * 0.1, baseline, baseline + 1)
+    rows = map_rows_to_axes(time * 0.1, baseline, baseline + 1)
     values = np.arange(2 * len(time)).reshape(-1, 2)
     region = tuple(
         slice(*sorted(data.draw(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)))))
@@ -76,10 +76,10 @@ def test_a_full_set_of_rows_is_a_grid(order: str) -> None:
     time, baseline = (a.reshape(-1) for a in np.mgrid[:3, :4])
     if order == "baseline":
         time, baseline = (a.reshape(3, 4).T.reshape(-1) for a in (time, baseline))
-    assert find_rows(time, baseline, baseline).shape == (3, 4)
+    assert map_rows_to_axes(time, baseline, baseline).shape == (3, 4)
     time[-1] += 1  # one late row
-    assert find_rows(time, baseline, baseline).dims == ("row",)
-    assert Rows.from_dict(find_rows(time, baseline, baseline).to_dict()).n_rows == 12
+    assert map_rows_to_axes(time, baseline, baseline).dims == ("row",)
+    assert Rows.from_dict(map_rows_to_axes(time, baseline, baseline).to_dict()).n_rows == 12
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from gangsaw.tasks.formats.contract.opening import (
 )
 from gangsaw.tasks.radio import independent_readers
 from gangsaw.tasks.radio.independent_readers.row_numbers import find_row_numbers
-from gangsaw.tasks.radio.rows import find_rows
+from gangsaw.tasks.radio.rows import map_rows_to_axes
 
 pytest.importorskip("pyuvdata", reason="the extra radio is not installed")
 pytest.importorskip("casacore.tables", reason="the extra radio is not installed")
@@ -125,7 +125,7 @@ def test_places_are_those_of_the_store(
     places = [place for i, place in enumerate(places) if i not in dropped] or [(0, 0)]
     time, baseline = np.array(places).T
     keys = (time * 0.5, baseline, baseline + 1)
-    rows, found = find_rows(*keys), find_row_numbers(*keys)
+    rows, found = map_rows_to_axes(*keys), find_row_numbers(*keys)
     assert found is not None
     assert found.shape == rows.shape
     whole = tuple(slice(0, n) for n in rows.shape)

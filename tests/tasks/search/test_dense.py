@@ -17,7 +17,7 @@ from gangsaw import compress, search
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.byte_index import count_byte_values
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results import lines, scan
 from gangsaw.tasks.search.results.lines import TextLines
 
@@ -108,7 +108,7 @@ def walked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[int] = []
     walk = RowIndex.located_at
 
-    def noted(self: RowIndex, rows: Places) -> tuple[Places, Places]:
+    def noted(self: RowIndex, rows: Positions) -> tuple[Positions, Positions]:
         seen.append(int((rows[:, 1] - rows[:, 0]).clip(0).sum()))
         return walk(self, rows)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gangsaw import compress, info, search
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.jobs.figures.contents import contents_of
-from gangsaw.tasks.search.fm_index.samples import Places
+from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results import find
 from gangsaw.tasks.search.results.line_counts import HitLines, _in_lines, lines_of
 from gangsaw.tasks.search.results.records import StoredReads
@@ -142,10 +142,10 @@ def test_numbers_of_reads(lengths: list[int], data: st.DataObject) -> None:
 
 
 class _Starts:
-    def __init__(self, starts: Places) -> None:
+    def __init__(self, starts: Positions) -> None:
         self.starts, self.size = starts, starts.size
 
-    def read(self, begin: int, end: int) -> Places:
+    def read(self, begin: int, end: int) -> Positions:
         return self.starts[begin:end]
 
 

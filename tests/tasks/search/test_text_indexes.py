@@ -16,10 +16,10 @@ from gangsaw.codecs.core.errors import CorruptChunk, NewerFormat
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index import base_index
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
-from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS, codes_for, split
+from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS, codes_for, split_at_breaks
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
-from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex, bound_index_bytes, opened
-from gangsaw.tasks.search.fm_index.kinds import made as index_made
+from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex, bound_index_bytes, open_index
+from gangsaw.tasks.search.fm_index.kinds import build_text_index as index_made
 from gangsaw.tasks.search.fm_index.packed import CRC_AT, FIELDS, SUMMED, VERSION_AT
 from gangsaw.tasks.search.fm_index.repeat_index import RepeatIndex
 
@@ -47,7 +47,7 @@ def of_runs(text: bytes, borders: Sequence[int] | None = None) -> RepeatIndex:
     """An index by runs, of bases where there are borders, whatever is shorter."""
     if borders is None:
         return RepeatIndex.made(octets(text), suffix_array(octets(text)), None, len(text))
-    own, runs = split(octets(text), np.array(borders, np.int64))
+    own, runs = split_at_breaks(octets(text), np.array(borders, np.int64))
     return RepeatIndex.made(own, suffix_array(own), runs, len(text))
 
 
@@ -60,8 +60,8 @@ rates = st.integers(1, 70)
 @SMALL
 @given(texts, rates, st.lists(st.binary(min_size=1, max_size=3), max_size=3), st.data())
 def test_bytes_are_found(text: bytes, rate: int, others: list[bytes], data: st.DataObject) -> None:
-    indexes = [opened(ByteIndex.made(octets(text), rate).packed())]
-    indexes += [opened(of_runs(text).packed())] if text else []
+    indexes = [open_index(ByteIndex.made(octets(text), rate).packed())]
+    indexes += [open_index(of_runs(text).packed())] if text else []
     begin = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(begin, min(begin + 9, len(text))))
     patterns = [*others, *filter(None, [text[begin:end]]), b"a", b"ab"]
@@ -87,8 +87,8 @@ def test_bases_are_found(text: str, rate: int, words: list[str], cuts: set[int])
     letters, patterns = text.encode(), [word.encode() for word in words]
     borders = sorted(cut for cut in cuts if cut <= len(text))
     made = BaseIndex.made(octets(letters), np.array(borders, np.int64), rate)
-    indexes = [opened(made.packed())]
-    indexes += [opened(of_runs(letters, borders).packed())] if made.runs.places.size else []
+    indexes = [open_index(made.packed())]
+    indexes += [open_index(of_runs(letters, borders).packed())] if made.runs.positions.size else []
     codes = [codes_for(pattern).tobytes() for pattern in patterns]
     for index in indexes:
         assert found(index, codes) == [without(letters, pattern, borders) for pattern in patterns]
@@ -110,7 +110,7 @@ def test_many_patterns_are_looked_up_in_a_table(monkeypatch: pytest.MonkeyPatch)
     ids=["empty", "zero", "equal", "period", "cycle", "random"],
 )
 def test_corner_cases_of_bytes(text: bytes) -> None:
-    index = opened(ByteIndex.made(octets(text)).packed())
+    index = open_index(ByteIndex.made(octets(text)).packed())
     patterns = [b"\xff\xff", b"ab", b"\0\1", b"zz", *filter(None, [text[-7:], text[:40]])]
     assert found(index, patterns) == [places(text, pattern) for pattern in patterns]
 
@@ -119,7 +119,7 @@ def test_corner_cases_of_bytes(text: bytes) -> None:
 def test_full_lines(n: int) -> None:
     text = RNG.choice(octets(b"ACGT"), n).tobytes()
     for index, as_codes in ((BaseIndex, True), (ByteIndex, False)):
-        own = opened(index.made(octets(text)).packed())  # type: ignore[attr-defined]
+        own = open_index(index.made(octets(text)).packed())  # type: ignore[attr-defined]
         pattern = codes_for(b"T").tobytes() if as_codes else b"T"
         assert found(own, [pattern]) == [places(text, b"T")]
 
@@ -145,12 +145,12 @@ def test_damage_is_found(kind: str) -> None:
     packed = MADE[kind]().packed()
     for size in RNG.integers(0, packed.size, 30):
         with pytest.raises(CorruptChunk):
-            opened(packed[:size])
+            open_index(packed[:size])
     for at in RNG.integers(0, packed.size, 60):
         damaged = packed.copy()
         damaged[at] ^= 1 << RNG.integers(8)
         with pytest.raises((CorruptChunk, NewerFormat)):
-            opened(damaged)
+            open_index(damaged)
 
 
 def repaired(packed: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> None:
@@ -171,7 +171,7 @@ def test_hostile_bytes_with_right_checksums_lead_nowhere(kind: str) -> None:
             packed[at] = RNG.choice([0, 1, 255, RNG.integers(256)])
         repaired(packed)
         try:
-            index = opened(packed)
+            index = open_index(packed)
             index.counts(patterns)
             which, own = index.located(patterns)
             assert which.size == own.size
@@ -187,7 +187,7 @@ def test_another_version_is_newer() -> None:
     packed = ByteIndex.made(octets(b"text")).packed()
     packed[: 8 * FIELDS].view("<u8")[VERSION_AT] = 2
     with pytest.raises(NewerFormat):
-        opened(packed)
+        open_index(packed)
 
 
 def test_what_repeats_itself_is_indexed_by_runs() -> None:

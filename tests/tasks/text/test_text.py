@@ -23,7 +23,7 @@ from gangsaw.tasks.formats.contract.format import SourceOptions
 from gangsaw.tasks.formats.contract.opening import find_format, open_paths
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.text.info import ATTRIBUTE, TextInfo
-from gangsaw.tasks.text.signs import START, encoding_of, is_text, line_ends_of
+from gangsaw.tasks.text.signs import START, detect_encoding, is_text, line_ends_of
 
 LOG = b"".join(b"%02d:07:11 host sshd[%d]: session opened\n" % (i % 24, i) for i in range(300))
 CONTENTS = {
@@ -186,8 +186,8 @@ def test_what_is_no_text_beyond_doubt(data: bytes) -> None:
 def test_a_letter_that_is_cut_off_is_one() -> None:
     for n in range(4):
         text = b"\n" * n + "\u20ac".encode() * START
-        assert encoding_of(text[:START]) == "UTF-8"
-    assert encoding_of((b"\n" * START)[:-1] + b"\xbf") == "other bytes"
+        assert detect_encoding(text[:START]) == "UTF-8"
+    assert detect_encoding((b"\n" * START)[:-1] + b"\xbf") == "other bytes"
 
 
 def test_line_ends_in_words() -> None:

@@ -21,7 +21,7 @@ from gangsaw.tasks.genomics.align.search.extension.place import (
 from gangsaw.tasks.genomics.align.search.hits import UNSURE, HitRows, Hits
 from gangsaw.tasks.genomics.align.search.seeds.anchors import (
     STRAND_BIT,
-    find_anchors,
+    find_seed_anchors,
     sample_anchors,
 )
 from gangsaw.tasks.genomics.align.search.seeds.chain import Chains, Reach, chains_of
@@ -58,7 +58,7 @@ class Rules(NamedTuple):
     seeds : k-mers that are seeds
     reach : distances that chains may bridge
     costs : scores of alignments
-    places : maximum of positions of a minimizer that is used
+    max_positions : maximum of positions of a minimizer that is used
     drop : X-drop, maximum of the fall of a score below the best
     least_run : minimum score of an ungapped extension for a chain of few anchors
     least : minimum score of a hit
@@ -69,7 +69,7 @@ class Rules(NamedTuple):
     seeds: Seeds
     reach: Reach
     costs: PathCosts
-    places: int
+    max_positions: int
     drop: int
     least_run: int
     least: int
@@ -111,7 +111,7 @@ def search_queries(
         while at < n:
             chains, at = find_chains(codes, offsets, at, is_left, target, rules, is_sample)
             if chains.queries.size:
-                hits = follow_chains(codes, offsets, chains, target, rules, row, is_sample)
+                hits = align_chains(codes, offsets, chains, target, rules, row, is_sample)
                 is_hit[hits.rows["query"]] = True
                 found.append(hits)
     return _concatenated(found, row)
@@ -154,10 +154,12 @@ def find_chains(
             continue
         found = minimizers(query, i64(0), query.size, rules.seeds)
         if is_sample:
-            anchors = sample_anchors(target.table, found, query.size, k, rules.places)
+            anchors = sample_anchors(target.table, found, query.size, k, rules.max_positions)
         else:
             is_long = query.size > SHORT
-            anchors = find_anchors(target.table, found, query.size, k, rules.places, is_long)
+            anchors = find_seed_anchors(
+                target.table, found, query.size, k, rules.max_positions, is_long
+            )
         if not anchors.size:
             continue
         length = query.size if query.size > SHORT else 0
@@ -188,7 +190,7 @@ def reserve_items(items: Int64s, n: int, more: int) -> Int64s:
 
 
 @jit
-def follow_chains(
+def align_chains(
     codes: Bytes,
     offsets: Int64s,
     chains: FoundChains,

@@ -56,7 +56,7 @@ def add_run(state: Int64s, totals: Int64s, runs: Int64s, length: int, count: int
 
 
 @jit_norefs_part
-def close_run(state: Int64s, totals: Int64s, runs: Int64s) -> None:
+def close_line_run(state: Int64s, totals: Int64s, runs: Int64s) -> None:
     """Append the open run, unless its record has the usual layout so far."""
     length, count, end = state[RUN_LENGTH], state[RUN_COUNT], state[RUN_END]
     state[RUN_COUNT] = 0
@@ -86,14 +86,14 @@ def end_piece(state: Int64s, totals: Int64s, runs: Int64s, end: int) -> None:
     if is_same and (length > 0 or state[RUN_COUNT] < MOST_EMPTY):
         state[RUN_COUNT] += 1
         return
-    close_run(state, totals, runs)
+    close_line_run(state, totals, runs)
     state[RUN_LENGTH], state[RUN_COUNT], state[RUN_END] = length, 1, end
 
 
 @jit_norefs_part
 def end_record(state: Int64s, totals: Int64s, runs: Int64s) -> None:
     """End a record before the header of the next one."""
-    close_run(state, totals, runs)
+    close_line_run(state, totals, runs)
     state[SHAPE] = state[FULL_LINES] = state[LAST_LINE] = 0
 
 

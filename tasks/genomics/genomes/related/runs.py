@@ -120,7 +120,7 @@ def count_matches(text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int6
 
 
 @jit_part
-def extend_run(
+def extend_along_reference(
     text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64, edits: Int64s, m: Int64
 ) -> Any:
     """Extend a run along the reference; return both ends, the edits and their number."""
@@ -228,7 +228,7 @@ def find_runs(
         if is_near:
             edits, m = put_jump(edits, m, last, gap, drop, base, start)
         first = m
-        i, stop, edits, m = extend_run(text, start, known, n, r, d, edits, m)
+        i, stop, edits, m = extend_along_reference(text, start, known, n, r, d, edits, m)
         if not is_near and i - start < LEAST:
             m, i = first, max(i, start + 1)
             last = np.int64(FREE)

@@ -18,7 +18,7 @@ RESIDUE_ARRAYS = ("sequence", "known", "piece", "edit", "bundle", "other", "lowe
 MOST_RESIDUES = 6  # residues in a message
 
 
-def content(info: StoreInfo) -> Content:
+def read_genome_content(info: StoreInfo) -> Content:
     """Return the contents of a genome store; raise BadParams if its attribute is wrong."""
     genome = GenomeInfo.from_attrs(info.source.attrs)
     if genome is None:

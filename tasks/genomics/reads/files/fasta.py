@@ -12,7 +12,7 @@ from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.reads.files.fasta_kernels import (
     HEAD,
     first_width,
-    join_lines,
+    join_sequence_lines,
     odd_folds,
 )
 from gangsaw.tasks.genomics.reads.files.kernels import LINES, NEWLINE, SEQUENCE, strip_returns
@@ -74,7 +74,7 @@ class FastaFile(ReadFile):
         heads = np.append(np.flatnonzero(text[begins] == HEAD), begins.size)
         self._note_lines(odd[:n_odd], heads, ends - begins)
         places = np.empty((2, heads.size - 1, LINES), np.int64)
-        join_lines(text, begins, ends, heads, *places)
+        join_sequence_lines(text, begins, ends, heads, *places)
         if not self.n_records and heads.size > 1:
             begin, end = places[:, 0, SEQUENCE]
             self._note_colours(text[begin:end].tobytes())

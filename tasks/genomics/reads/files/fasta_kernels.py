@@ -18,7 +18,7 @@ HEAD = 62  # ">"
 
 
 @jit
-def join_lines(
+def join_sequence_lines(
     text: Bytes,
     begins: Int64s,
     ends: Int64s,
@@ -61,7 +61,7 @@ def first_width(lengths: Int64s, heads: Int64s, most: int) -> tuple[int, int]:
     Parameters
     ----------
     lengths : (k,) int64, lengths of all lines
-    heads : (n + 1,) int64, as in `join_lines`
+    heads : (n + 1,) int64, as in `join_sequence_lines`
     most : longest sequence on a single line so far
     """
     for i in range(len(heads) - 1):

@@ -29,7 +29,7 @@ BANDS = ((10, 90, 0.16), (25, 75, 0.3))  # percentile ranges, and opacity of the
 BARS = 60  # largest number of bars for lengths
 
 
-def draw(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure:
+def draw_reads(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure:
     """Return the figure; for arrays without statistics, the bits of their blocks."""
     from matplotlib.figure import Figure
 

@@ -32,7 +32,7 @@ class Costs:
     bits: dict[str, float]
 
 
-def content(info: StoreInfo) -> Content:
+def read_reads_content(info: StoreInfo) -> Content:
     """Return the contents of a store of reads; raise BadParams if its attribute is wrong."""
     reads = reads_of(info)
     costs, indexes = measure_costs(info, reads), info.source.attrs.get(INDEXES, {})

@@ -30,13 +30,13 @@ def count_known(bases: Any, n: int, starts: Any) -> int:
 
 @jit
 def vote(
-    letters: Any, n: int, index: Any, votes: Any, touched: Any, best: Any, diagonals: Any
+    bases: Any, n: int, index: Any, votes: Any, touched: Any, best: Any, diagonals: Any
 ) -> None:
     """Count the k-mers that a read shares with each gene on each diagonal; write each gene's best.
 
     Parameters
     ----------
-    letters : (n,) uint8
+    bases : (n,) uint8
         Codes of the read's bases.
     n : number of bases
     index : offsets (4**K + 1,), genes and positions (m,) of k-mers, and capacity before a gene
@@ -53,8 +53,8 @@ def vote(
     width = votes.shape[1]
     flat = votes.reshape(-1)
     for at in range(n):
-        run = 0 if letters[at] == NOT_A_BASE else run + 1
-        word = ((word << 2) | (letters[at] & 3)) & MASK
+        run = 0 if bases[at] == NOT_A_BASE else run + 1
+        word = ((word << 2) | (bases[at] & 3)) & MASK
         if run < K:
             continue
         for i in range(starts[word], starts[word + 1]):
@@ -75,12 +75,12 @@ def vote(
 
 
 @jit
-def score_frame(letters: Any, qualities: Any, n: int, gene: Any, span: Any, shift: int) -> Any:
+def score_frame(bases: Any, qualities: Any, n: int, gene: Any, span: Any, shift: int) -> Any:
     """Score a range of a gene that recombination does not shorten.
 
     Parameters
     ----------
-    letters, qualities : codes and Phred values of the read
+    bases, qualities : codes and Phred values of the read
     n : bases of the read
     gene : codes of the gene
     span : first position of the range in the gene, and the end of the range
@@ -94,7 +94,7 @@ def score_frame(letters: Any, qualities: Any, n: int, gene: Any, span: Any, shif
     first, last = max(span[0], shift), min(span[1], n + shift)
     for at in range(first, last):
         read = at - shift
-        if letters[read] == gene[at]:
+        if bases[read] == gene[at]:
             score += MATCH
         else:
             score -= qualities[read]
@@ -118,7 +118,7 @@ def score_end(bases: Any, n: int, gene: Any, first: int, last: int, step: int, s
 
 
 @jit
-def choose(read: Any, genes: Any, which: Any, best: Any, diagonals: Any, ties: Any) -> Any:
+def choose_genes(read: Any, genes: Any, which: Any, best: Any, diagonals: Any, ties: Any) -> Any:
     """Select the genes of a region that fit a read best.
 
     Parameters

@@ -42,7 +42,7 @@ def overlap(a: Any, b: Any) -> int:
 
 
 @jit
-def consensus(a: Any, of_a: Any, b: Any, of_b: Any, letters: Any, qualities: Any) -> int:
+def consensus(a: Any, of_a: Any, b: Any, of_b: Any, bases: Any, qualities: Any) -> int:
     """Write the consensus of two mates, and return its length, or `NO_OVERLAP`.
 
     Bases of a mate beyond the start of the other belong to an adapter, not to the fragment, and are
@@ -55,7 +55,7 @@ def consensus(a: Any, of_a: Any, b: Any, of_b: Any, letters: Any, qualities: Any
         Codes of both mates, in the direction of the first.
     of_a, of_b : uint8
         Their Phred values.
-    letters, qualities : uint8, at least as long as both together
+    bases, qualities : uint8, at least as long as both together
         Output: codes and Phred values.
     """
     shift = overlap(a, b)
@@ -65,13 +65,13 @@ def consensus(a: Any, of_a: Any, b: Any, of_b: Any, letters: Any, qualities: Any
     for at in range(length):
         in_b = at - shift
         if in_b < 0:
-            letters[at], qualities[at] = a[at], of_a[at]
+            bases[at], qualities[at] = a[at], of_a[at]
         elif at >= len(a):
-            letters[at], qualities[at] = b[in_b], of_b[in_b]
+            bases[at], qualities[at] = b[in_b], of_b[in_b]
         elif a[at] == b[in_b]:
-            letters[at], qualities[at] = a[at], min(BEST, of_a[at] + of_b[in_b])
+            bases[at], qualities[at] = a[at], min(BEST, of_a[at] + of_b[in_b])
         elif of_a[at] >= of_b[in_b]:
-            letters[at], qualities[at] = a[at], of_a[at] - of_b[in_b]
+            bases[at], qualities[at] = a[at], of_a[at] - of_b[in_b]
         else:
-            letters[at], qualities[at] = b[in_b], of_b[in_b] - of_a[at]
+            bases[at], qualities[at] = b[in_b], of_b[in_b] - of_a[at]
     return length

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.tcr.annotation.kernels.genes import NOT_A_BASE, choose, count_known, vote
+from gangsaw.tasks.tcr.annotation.kernels.genes import NOT_A_BASE, choose_genes, count_known, vote
 from gangsaw.tasks.tcr.annotation.kernels.mates import NO_OVERLAP, consensus
 
 PHRED = 33
@@ -26,7 +26,7 @@ REASONS = (
     "too long",
 )
 CODON = 3
-FEWEST_LETTERS = 12  # bases of V's frame, and of J's, in a read
+MIN_FRAME_BASES = 12  # bases of V's frame, and of J's, in a read
 SURE = 20  # Phred value of bases that count as evidence of an allele
 FNV, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a hash
 
@@ -43,7 +43,9 @@ def turn(bases: Any, qualities: Any, n: int) -> None:
 
 
 @jit
-def take(text: Any, phred: Any, first: int, q_first: int, codes: Any, out: Any, of_out: Any) -> int:
+def copy_read(
+    text: Any, phred: Any, first: int, q_first: int, codes: Any, out: Any, of_out: Any
+) -> int:
     """Copy a read as codes and Phred values; return its length."""
     n = len(out)
     for at in range(n):
@@ -53,8 +55,8 @@ def take(text: Any, phred: Any, first: int, q_first: int, codes: Any, out: Any, 
 
 
 @jit
-def joined(mates: Any, i: int, codes: Any, room: Any) -> int:
-    """Write the consensus of two mates, or the only read, to `room`; return its length.
+def join_mates(mates: Any, i: int, codes: Any, buffers: Any) -> int:
+    """Write the consensus of two mates, or the only read, to `buffers`; return its length.
 
     Parameters
     ----------
@@ -63,24 +65,24 @@ def joined(mates: Any, i: int, codes: Any, room: Any) -> int:
     i : number of the read
     codes : (256,) uint8
         Code of each byte.
-    room : buffers for codes and Phred values of the consensus, of the first mate, of the second
+    buffers : codes and Phred values of the consensus, of the first mate, of the second
     """
     first, second = mates
-    out, of_out, a, of_a, b, of_b = room
+    out, of_out, a, of_a, b, of_b = buffers
     n = first[2][i] - first[1][i]
     if n + (0 if len(second[1]) == 0 else second[2][i] - second[1][i]) > len(out):
         return TOO_LONG
     if len(second[1]) == 0:
-        return take(first[0], first[3], first[1][i], first[4][i], codes, out[:n], of_out[:n])
+        return copy_read(first[0], first[3], first[1][i], first[4][i], codes, out[:n], of_out[:n])
     m = second[2][i] - second[1][i]
-    take(first[0], first[3], first[1][i], first[4][i], codes, a[:n], of_a[:n])
-    take(second[0], second[3], second[1][i], second[4][i], codes, b[:m], of_b[:m])
+    copy_read(first[0], first[3], first[1][i], first[4][i], codes, a[:n], of_a[:n])
+    copy_read(second[0], second[3], second[1][i], second[4][i], codes, b[:m], of_b[:m])
     turn(b, of_b, m)
     return consensus(a[:n], of_a[:n], b[:m], of_b[:m], out, of_out)
 
 
 @jit
-def annotate(
+def annotate_reads(
     mates: Any,
     codes: Any,
     index: Any,
@@ -95,10 +97,10 @@ def annotate(
 
     Parameters
     ----------
-    mates : see `joined`
+    mates : see `join_mates`
     codes : (256,) uint8
         Code of each byte.
-    index, genes : see `vote` and `choose`
+    index, genes : see `vote` and `choose_genes`
     regions : ends of the V genes and of the J genes, (n_v, n_v + n_j)
     longest : capacity for a consensus, in bases
     tolerated : share of frame bases that may differ
@@ -108,7 +110,7 @@ def annotate(
         Reads with A, C, G or T at each position, and one bit per hashed junction; added to.
     """
     status, v_ties, j_ties, begins, lengths, firsts, lasts, shifts, letters, qualities = found
-    room = np.empty((6, longest), np.uint8)
+    buffers = np.empty((6, longest), np.uint8)
     n_genes = len(genes[1]) - 1
     width, index = longest + index[3], (index[0], index[1], index[2], longest)
     votes = np.zeros((n_genes, width), np.uint16)
@@ -116,24 +118,29 @@ def annotate(
     touched = np.empty(1 << 17, np.int64)
     at = 0
     for i in range(len(status)):
-        n = joined(mates, i, codes, (room[0], room[1], room[2], room[3], room[4], room[5]))
+        n = join_mates(
+            mates,
+            i,
+            codes,
+            (buffers[0], buffers[1], buffers[2], buffers[3], buffers[4], buffers[5]),
+        )
         begins[i], lengths[i] = at, 0
         if n < 0:
             status[i] = APART if n == NO_OVERLAP else LONG
             continue
-        own, of_own = room[0], room[1]
+        own, of_own = buffers[0], buffers[1]
         forward = count_known(own, n, index[0])
         turn(own, of_own, n)
         if count_known(own, n, index[0]) <= forward:
             turn(own, of_own, n)
         vote(own, n, index, votes, touched, best, diagonals)
         read, of_j = (own, of_own, n), (regions[0], regions[1], False)
-        v = choose(read, genes, (0, regions[0], True), best, diagonals, v_ties[i])
-        j = choose(read, genes, of_j, best, diagonals, j_ties[i])
+        v = choose_genes(read, genes, (0, regions[0], True), best, diagonals, v_ties[i])
+        j = choose_genes(read, genes, of_j, best, diagonals, j_ties[i])
         shifts[i, 0], shifts[i, 1] = v[1], j[1]
         letters[at : at + n], qualities[at : at + n] = own[:n], of_own[:n]
         lengths[i] = n
-        status[i] = NO_V if v[2] < FEWEST_LETTERS else NO_J if j[2] < FEWEST_LETTERS else FINE
+        status[i] = NO_V if v[2] < MIN_FRAME_BASES else NO_J if j[2] < MIN_FRAME_BASES else FINE
         if status[i] == FINE and v[3] + j[3] > tolerated * (v[2] + j[2]):
             status[i] = ERRORS
         if status[i] == FINE:
@@ -160,24 +167,24 @@ def hashed_bit(bases: Any) -> Any:
 
 @jit
 def notice(
-    letters: Any, qualities: Any, n: int, genes: Any, span: Any, shift: int, bit: Any, seen: Any
+    bases: Any, qualities: Any, n: int, genes: Any, span: Any, shift: int, bit: Any, seen: Any
 ) -> None:
     """Count the bases of a read at each position of a gene.
 
     Parameters
     ----------
-    letters, qualities : codes and Phred values of the read
+    bases, qualities : codes and Phred values of the read
     n : bases of the read
-    genes : see `choose`
+    genes : see `choose_genes`
     span : number of the gene, first position that counts, and end of these positions
     shift : gene position minus read position
     bit : bit of the hashed junction
-    seen : see `annotate`
+    seen : see `annotate_reads`
     """
     gene, first, last = span
     begin, counts, bits = genes[1][gene], seen[0], seen[1]
     for at in range(max(first, shift), min(last, genes[1][gene + 1] - begin, n + shift)):
-        letter = letters[at - shift]
+        letter = bases[at - shift]
         if letter < NOT_A_BASE and qualities[at - shift] >= SURE:
             counts[begin + at, letter] += 1
             bits[begin + at, letter] |= bit

@@ -13,8 +13,8 @@ from gangsaw.tasks.tcr.counting.kernels.stages.ends import WAYS
 from gangsaw.tasks.tcr.counting.kernels.stages.kernel import count_rows
 from gangsaw.tasks.tcr.counting.kernels.stages.scratch import (
     KernelModel,
+    make_counting_scratch,
     make_outputs,
-    make_scratch,
 )
 from gangsaw.tasks.tcr.counting.kernels.stages.vddj import count_pair_rows, make_chain
 from gangsaw.tasks.tcr.counting.kernels.tables import WORD_D, make_tables
@@ -62,7 +62,7 @@ def count(batch: Batch, model: Model) -> Counts:
         rows = np.arange(i * SLICE, min(n, (i + 1) * SLICE))
         for some, (narrow, wide) in ((rows[~wild[rows]], NARROW), (rows[wild[rows]], WIDE)):
             if len(some):
-                scratch = make_scratch(narrow, wide, longest_d, n_d)
+                scratch = make_counting_scratch(narrow, wide, longest_d, n_d)
                 limits = all_limits._replace(by_words=narrow is NARROW[0] and has_words)
                 count_rows(some, references, tables, limits, scratch, outputs)
                 if model.dp1:

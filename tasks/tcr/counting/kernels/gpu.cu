@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(GS_BLOCK, GS_BLOCKS)
     Work w = {space, {}, {}, this_lane(), order[place]};
     if (!match_ends(w, batch, status)) return;
     put_gene_calls(w, out);
-    find_turns(w.r, w.lane.number);
+    find_palindromes(w.r, w.lane.number);
     put_d_calls(w, batch, out);
     if (GS_D_SEGMENTS == 2) {
         count_without_d(w, out);

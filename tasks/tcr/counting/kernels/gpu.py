@@ -149,16 +149,16 @@ def defines(model: Model, *, wide: bool) -> dict[str, int | str]:
     }
 
 
-def warp_bytes(room: int, model: Model, *, wide: bool) -> int:
-    """Return the shared memory of a warp, in bytes, for references of up to `room` symbols.
+def warp_bytes(max_length: int, model: Model, *, wide: bool) -> int:
+    """Return the shared memory of a warp, in bytes, for references of up to `max_length` symbols.
 
     The layout is that of `Reference` in matches.cuh.
     """
     tables = 1 if model.d_segments == 1 else 4
-    paths = 8 * tables * (room + 1) * (model.max_n + 1)
-    masks = 2 * room * (8 if wide else 4)
-    letters = 4 * 4 * -(-room // WARP)
-    return -(-(paths + masks + letters + 2 * room + 1) // 16) * 16
+    paths = 8 * tables * (max_length + 1) * (model.max_n + 1)
+    masks = 2 * max_length * (8 if wide else 4)
+    letters = 4 * 4 * -(-max_length // WARP)
+    return -(-(paths + masks + letters + 2 * max_length + 1) // 16) * 16
 
 
 def _launches(batch: Batch) -> Iterator[tuple[DeviceArray, int]]:

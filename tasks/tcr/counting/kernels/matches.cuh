@@ -58,7 +58,7 @@ __device__ __forceinline__ void copy_symbols(Reference& r, const Sequence& from,
 
 // Find for how many symbols, up to MAX_P, the reference is its own reverse complement around each
 // boundary: what a palindrome on the left of a D can be.
-__device__ __forceinline__ void find_turns(Reference& r, int lane) {
+__device__ __forceinline__ void find_palindromes(Reference& r, int lane) {
 #pragma unroll 1
     for (int q = lane; q <= r.length; q += WARP) {
         const int most = min(min(q, r.length - q), GS_MAX_P);

@@ -66,12 +66,12 @@ class Tables(NamedTuple):
 def make_tables(batch: Batch, model: Model) -> Tables:
     """Return the kernel tables for these germline parts and this model."""
     p = model.max_p
-    genes = parts_of(batch.d)
+    genes = split_sequences(batch.d)
     sizes, texts = [len(gene) for gene in genes], [gene.tobytes() for gene in genes]
     right = [with_right(gene, p) for gene in genes]
     both = [with_left(extended, p, gene) for extended, gene in zip(right, genes, strict=True)]
-    v = ragged([with_right(part, p) for part in parts_of(batch.v)])
-    j = ragged([with_left(part, p)[::-1] for part in parts_of(batch.j)])
+    v = ragged([with_right(part, p) for part in split_sequences(batch.v)])
+    j = ragged([with_left(part, p)[::-1] for part in split_sequences(batch.j)])
     kept = slice(None) if len(genes) >= MANY else slice(0)
     weights, end_weights, d_weights = _weights(model, sizes)
     return Tables(
@@ -144,7 +144,7 @@ def _weights(model: Model, d_lengths: list[int]) -> tuple[npt.NDArray[np.uint32]
     return tuple(table.astype(np.uint32).ravel() for table in tables)
 
 
-def parts_of(sequences: Sequences) -> list[Codes]:
+def split_sequences(sequences: Sequences) -> list[Codes]:
     """Return each sequence as a view."""
     bounds = sequences.starts.tolist()
     return [sequences.codes[a:b] for a, b in pairwise(bounds)]

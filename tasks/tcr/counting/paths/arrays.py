@@ -16,7 +16,12 @@ from gangsaw.tasks.formats.python_objects.elementwise import (
     is_lazy,
     over_items,
 )
-from gangsaw.tasks.tcr.counting.paths.dataset import Variable, attributes, coordinates, variables
+from gangsaw.tasks.tcr.counting.paths.dataset import (
+    Variable,
+    coordinates,
+    describe_model,
+    variables,
+)
 from gangsaw.tasks.tcr.model import Model
 
 if TYPE_CHECKING:
@@ -56,12 +61,12 @@ class CountTexts:
         return records.reshape(cdr3.shape)
 
 
-def are_arrays(*given: object) -> bool:
+def are_arrays(*values: object) -> bool:
     """Return True if an argument is a Dask array or a DataArray."""
-    return any(is_lazy(one) or is_labelled(one) for one in given)
+    return any(is_lazy(one) or is_labelled(one) for one in values)
 
 
-def counts_of(
+def count_arrays(
     count: Counted, cdr3: object, v: object, j: object, d: Mapping[str, str], model: Model
 ) -> xarray.Dataset:
     """Return the counts of references in arrays, which are broadcast, as a Dataset.
@@ -72,28 +77,28 @@ def counts_of(
 
     own = [part for part in (v, j) if not isinstance(part, str)]
     table, labels = variables(model, len(d)), coordinates(model, list(d))
-    dtype = records_of(table, labels)
+    dtype = make_record_dtype(table, labels)
     texts = [part if isinstance(part, str) else None for part in (v, j)]
-    given = [_labelled(one) for one in (cdr3, *own)]
-    records = over_items(CountTexts(count, texts[0], texts[1], dtype), *given, dtype=dtype)
+    labelled = [_labelled(one) for one in (cdr3, *own)]
+    records = over_items(CountTexts(count, texts[0], texts[1], dtype), *labelled, dtype=dtype)
     fields = {v.name: field_of(records, v.name, v.dims[1:]) for v in table}
-    found = xarray.Dataset(fields, attrs=attributes(model)).assign_coords(labels)
+    found = xarray.Dataset(fields, attrs=describe_model(model)).assign_coords(labels)
     for variable in table:
         found[variable.name].attrs.update(variable.attrs)
     return found
 
 
-def _labelled(given: object) -> object:
+def _labelled(texts: object) -> object:
     """Return a list or a Dask array as a DataArray with the dimension `reference`."""
     import xarray
 
-    if is_labelled(given):
-        return given
-    texts = given if is_lazy(given) else np.asarray(given)
+    if is_labelled(texts):
+        return texts
+    texts = texts if is_lazy(texts) else np.asarray(texts)
     return xarray.DataArray(texts, dims=(REFERENCE,))
 
 
-def records_of(table: tuple[Variable, ...], labels: Mapping[str, NumpyArray]) -> Dtype:
+def make_record_dtype(table: tuple[Variable, ...], labels: Mapping[str, NumpyArray]) -> Dtype:
     """Return the dtype of a record with the counts of one reference."""
     fields = [(v.name, v.dtype, tuple(len(labels[dim]) for dim in v.dims[1:])) for v in table]
     return np.dtype(fields)

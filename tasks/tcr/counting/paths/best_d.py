@@ -11,7 +11,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_SET
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch
-from gangsaw.tasks.tcr.counting.kernels.tables import parts_of, with_left, with_right
+from gangsaw.tasks.tcr.counting.kernels.tables import split_sequences, with_left, with_right
 from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged
 
 Numbers = NDArray[np.int64]
@@ -42,15 +42,15 @@ def best_d(counted: Mapping[str, NumpyArray], allowed: NDArray[np.bool_]) -> Sho
     -------
     (n,) int16 : indices along d_gene; NONE if no D gene matches
     """
-    beside = sum(np.maximum(counted[name], 0).astype(np.int64) for name in BESIDE)
+    distances = sum(np.maximum(counted[name], 0).astype(np.int64) for name in D_DISTANCES)
     length = counted["d_length"].astype(np.int64)
-    score = np.where(allowed & (length > 0), (length << 16) - beside, NEVER)
+    score = np.where(allowed & (length > 0), (length << 16) - distances, NEVER)
     best = score.argmax(axis=1)
     has_one = score[np.arange(len(best)), best] > NEVER
     return np.where(has_one, best, NONE).astype(np.int16)
 
 
-BESIDE = ("vd_distance", "dj_distance")
+D_DISTANCES = ("vd_distance", "dj_distance")
 
 
 def d_ends(
@@ -69,7 +69,7 @@ def d_ends(
 
     first, length = of_best("d_first").astype(np.int64), of_best("d_length").astype(np.int64)
     begins = np.zeros(len(best), np.int64)
-    genes = [with_left(with_right(part, max_p), max_p, part) for part in parts_of(batch.d)]
+    genes = [with_left(with_right(part, max_p), max_p, part) for part in split_sequences(batch.d)]
     places = (batch.references.starts[:-1] + first - 1, np.where(has_one, length, 0))
     longest = np.minimum(np.diff(batch.d.starts), max_p)
     codes, bounds = batch.references.codes, batch.references.starts

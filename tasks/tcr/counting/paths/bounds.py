@@ -35,16 +35,20 @@ from gangsaw.tasks.tcr.counting.kernels.batch import Batch, check_lengths
 from gangsaw.tasks.tcr.counting.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.counting.kernels.stages.ends import WAYS, class_range
-from gangsaw.tasks.tcr.counting.kernels.stages.match import find_turns, match_ends, unpacked
+from gangsaw.tasks.tcr.counting.kernels.stages.match import (
+    find_palindromes,
+    match_ends,
+    unpack_segment,
+)
 from gangsaw.tasks.tcr.counting.kernels.stages.scratch import (
     KernelModel,
     Scratch,
     find_everywhere,
-    make_scratch,
+    make_counting_scratch,
 )
 from gangsaw.tasks.tcr.counting.kernels.tables import D_CLASSES, PI_LANES, Tables, make_tables
 from gangsaw.tasks.tcr.counting.kernels.wide import cpu as wide
-from gangsaw.tasks.tcr.counting.paths.distinct import take
+from gangsaw.tasks.tcr.counting.paths.distinct import select_references
 from gangsaw.tasks.tcr.model import MAX_LENGTH, MAX_N, MAX_P, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
@@ -78,7 +82,7 @@ def countable(batch: Batch, model: Model) -> npt.NDArray[np.bool_]:
         return fits
     doubtful = np.flatnonzero(_wildness(batch) > _harmless(model, _longest_d(batch)))
     if len(doubtful):
-        fits[doubtful] = largest(batch, model, doubtful) < LIMIT * SLACK
+        fits[doubtful] = find_largest_dp2_counts(batch, model, doubtful) < LIMIT * SLACK
     return fits
 
 
@@ -87,7 +91,9 @@ def _countable_wide(batch: Batch, model: Model) -> npt.NDArray[np.bool_]:
     fits = np.ones(len(batch.references), np.bool_)
     doubtful = np.flatnonzero(_wildness(batch) > _harmless_wide(batch, model))
     if len(doubtful):
-        fits[doubtful] = wide.largest(take(batch, doubtful), model) < LIMIT * SLACK
+        fits[doubtful] = (
+            wide.find_largest_counts(select_references(batch, doubtful), model) < LIMIT * SLACK
+        )
     return fits
 
 
@@ -129,13 +135,15 @@ def _harmless(model: Model, longest_d: int) -> float:
     return float(np.log2(LIMIT * SLACK / (ROW**2 * END_WAYS**2 * d * (MAX_LENGTH + 1))))
 
 
-def largest(batch: Batch, model: Model, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def find_largest_dp2_counts(
+    batch: Batch, model: Model, rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
     """Return the greatest DP-2 count of each of the references `rows`, accurate to 9 digits."""
     check_lengths(batch.references.starts)
     limits = KernelModel.of(model, len(batch.d))
     out = np.zeros(len(rows), np.float64)
     chain = np.zeros((6, MAX_LENGTH + 1))
-    scratch = make_scratch(np.uint64, np.uint64, _longest_d(batch))
+    scratch = make_counting_scratch(np.uint64, np.uint64, _longest_d(batch))
     tables = make_tables(batch, model)
     _largest(rows, References.of(batch), tables, limits, scratch, chain, out)
     return out
@@ -155,7 +163,7 @@ def _largest(
     at_v, to_d, after_d, to_next, after_next, to_j = chain
     for x in range(len(rows)):
         reference = match_ends(rows[x], references, tables, limits.max_n, symbols)
-        find_turns(symbols, reference.length, limits.max_p, scratch)
+        find_palindromes(symbols, reference.length, limits.max_p, scratch)
         _end_at_v(reference, tables, limits, at_v)
         _pass_junction(reference, limits, symbols, at_v, to_d)
         greatest = 0.0
@@ -228,8 +236,8 @@ def _pass_d(
         for t in range(1, min(b, SHORT) + 1):
             target[b] += source[b - t] * scratch.matches[b * SHORT + t - 1] * weights[pi]
     for piece in range(longer):
-        a, b, number = unpacked(scratch.longer[piece])
+        a, b, number = unpack_segment(scratch.longer[piece])
         target[b] += source[a] * number * weights[pi]
     for piece in range(crossing):
-        a, b, d_class = unpacked(scratch.crossing[piece])
+        a, b, d_class = unpack_segment(scratch.crossing[piece])
         target[b] += source[a] * weights[d_class * PI_LANES + pi]

@@ -15,12 +15,12 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
 from gangsaw.tasks.tcr.counting import kernels
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts, Sequences, check_lengths
-from gangsaw.tasks.tcr.counting.kernels.tables import parts_of
+from gangsaw.tasks.tcr.counting.kernels.tables import split_sequences
 from gangsaw.tasks.tcr.counting.kernels.wide import cpu as wide
-from gangsaw.tasks.tcr.counting.paths.arrays import are_arrays, counts_of
+from gangsaw.tasks.tcr.counting.paths.arrays import are_arrays, count_arrays
 from gangsaw.tasks.tcr.counting.paths.bounds import countable
 from gangsaw.tasks.tcr.counting.paths.dataset import arrays, to_dataset
-from gangsaw.tasks.tcr.counting.paths.distinct import distinct, expand, take
+from gangsaw.tasks.tcr.counting.paths.distinct import distinct, expand_counts, select_references
 from gangsaw.tasks.tcr.counting.paths.lacking import forget_lacking
 from gangsaw.tasks.tcr.germline.genotypes.table import read_genotypes
 from gangsaw.tasks.tcr.germline.parts import Part
@@ -83,7 +83,7 @@ def count_paths(
         if not (sample is None or isinstance(sample, str)):
             raise BadParams("of arrays all references must be of one sample")
         own = partial(count_paths, d=d, model=model, genotypes=genotypes, sample=sample, **limits)
-        return counts_of(own, cdr3, v, j, genes, chosen)
+        return count_arrays(own, cdr3, v, j, genes, chosen)
     batch = make_batch(cast("Sequence[str]", cdr3), cast("str", v), cast("str", j), genes, chosen)
     _refuse_uncountable(batch, chosen)
     has = _has_d(genotypes, sample, genes, len(batch.references))
@@ -114,24 +114,24 @@ def _has_d(
 
 def _refuse_uncountable(batch: Batch, model: Model) -> None:
     if wrong := np.flatnonzero(~countable(batch, model)).tolist():
-        text = decoded(parts_of(batch.references)[wrong[0]])
+        text = decoded(split_sequences(batch.references)[wrong[0]])
         raise BadParams(
             f"reference {wrong[0]}: the paths to {text} exceed 64 bits, for it has too many "
             f"wildcards; leave it out, or lower max_n ({model.max_n}) or max_p ({model.max_p})"
         )
 
 
-def count(batch: Batch, model: Model) -> Counts:
+def count_batch(batch: Batch, model: Model) -> Counts:
     """Count on the device of the batch, CPU or GPU; wide sweeps run only on the CPU."""
     if model.is_wide:
         if not isinstance(batch.references.codes, np.ndarray):
             raise BadParams(f"{BEYOND_VECTORS} are counted on the CPU: hand over NumPy arrays")
-        return wide.count(batch, model)
+        return wide.count_wide(batch, model)
     counts: Counts = backend(batch.references.codes, kernels.__name__).count(batch, model)
     return counts
 
 
-def count_distinct(batch: Batch, model: Model, function: CountFunction = count) -> Counts:
+def count_distinct(batch: Batch, model: Model, function: CountFunction = count_batch) -> Counts:
     """Count a batch in host memory; equal references with equal genes are counted once.
 
     Parameters
@@ -143,7 +143,7 @@ def count_distinct(batch: Batch, model: Model, function: CountFunction = count) 
     rows, same = distinct(batch)
     if len(rows) == len(same):
         return function(batch, model)
-    return expand(function(take(batch, rows), model), same)
+    return expand_counts(function(select_references(batch, rows), model), same)
 
 
 def make_batch(

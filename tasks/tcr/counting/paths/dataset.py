@@ -217,7 +217,7 @@ def _counts(counted: Array) -> NDArray[np.uint64]:
     return to_host(counted).astype(np.uint64, copy=False)
 
 
-def attributes(model: Model) -> dict[str, object]:
+def describe_model(model: Model) -> dict[str, object]:
     """Return the attributes of a result, which describe the model."""
     return {
         "title": "Recombination paths of T-cell receptors",
@@ -239,5 +239,5 @@ def to_dataset(values: Mapping[str, NumpyArray], model: Model, d: Sequence[str])
     return xarray.Dataset(
         {v.name: (v.dims, values[v.name], v.attrs) for v in table},
         coordinates(model, d),
-        attributes(model),
+        describe_model(model),
     )

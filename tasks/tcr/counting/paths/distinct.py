@@ -67,7 +67,7 @@ def _distinct(references: References, table: Rows, first: Rows, same: Rows) -> i
     return found
 
 
-def take(batch: Batch, rows: Rows) -> Batch:
+def select_references(batch: Batch, rows: Rows) -> Batch:
     """Return the selected references of a batch in host memory, in the order of `rows`."""
     starts = batch.references.starts
     lengths = np.diff(starts)[rows]
@@ -78,7 +78,7 @@ def take(batch: Batch, rows: Rows) -> Batch:
     return replace(batch, references=references, v_of=batch.v_of[rows], j_of=batch.j_of[rows])
 
 
-def expand(counts: Counts, same: Rows) -> Counts:
+def expand_counts(counts: Counts, same: Rows) -> Counts:
     """Return the counts of all references from those of the distinct ones."""
     arrays = {field.name: getattr(counts, field.name) for field in fields(counts)}
     return Counts(**{name: a if a is None else a[same] for name, a in arrays.items()})

@@ -50,7 +50,7 @@ class DGenes:
         return np.ones((len(self.choices), self.pairs_with_j.shape[1]), np.bool_)
 
 
-def gene_of(name: str) -> str:
+def strip_alleles(name: str) -> str:
     """Return the name of a D gene, or of a pair, without alleles."""
     return ALLELE.sub("", name)
 
@@ -129,8 +129,8 @@ def add_genes(
     total = np.array(without, np.uint64)
     if by_d is None or not len(total):
         return total
-    numbers = {gene: i for i, gene in enumerate(dict.fromkeys(map(gene_of, names)))}
-    of_choice = np.array([numbers[gene_of(name)] for name in names], np.int64)
+    numbers = {gene: i for i, gene in enumerate(dict.fromkeys(map(strip_alleles, names)))}
+    of_choice = np.array([numbers[strip_alleles(name)] for name in names], np.int64)
     order = np.argsort(of_choice, kind="stable")
     flat = np.ascontiguousarray(by_d, np.uint64).reshape(-1)
     may = np.ascontiguousarray(allowed.T, np.uint8).reshape(-1)

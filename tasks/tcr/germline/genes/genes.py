@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.letters import BASES
-from gangsaw.tasks.tcr.germline.anchors import CODON, other_strand
+from gangsaw.tasks.tcr.germline.anchors import CODON, reverse_complement_iupac
 from gangsaw.tasks.tcr.germline.germline import Germline
 from gangsaw.tasks.tcr.germline.opening import open_records
 from gangsaw.tasks.tcr.germline.parts import LEFT_OUT, Record
@@ -113,7 +113,9 @@ def _j_gene(name: str, part: str, record: Record) -> Gene:
 def _directed(record: Record, fits: Callable[[str], bool]) -> str:
     """Return the bases of a gene in the direction that `fits`; "" if only its part is known."""
     whole = record.whole or ("" if record.is_part else record.sequence)
-    return next((text for text in (whole, other_strand(whole)) if whole and fits(text)), "")
+    return next(
+        (text for text in (whole, reverse_complement_iupac(whole)) if whole and fits(text)), ""
+    )
 
 
 def _plain(

@@ -11,10 +11,10 @@ from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_LETTER
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 
 Ints = NDArray[np.int64]
-Letters = NDArray[np.uint8]
+Bases = NDArray[np.uint8]
 
 
-def joined(text: Letters, firsts: Ints, lengths: Ints) -> Ragged:
+def concatenate_slices(text: Bases, firsts: Ints, lengths: Ints) -> Ragged:
     """Return lines, each of which concatenates slices of a text.
 
     Parameters
@@ -38,7 +38,7 @@ def ragged_of(texts: Sequence[str]) -> Ragged:
     return Ragged(data, np.concatenate(([0], np.cumsum([len(text) for text in texts], dtype=int))))
 
 
-def together(parts: Sequence[Ragged]) -> tuple[Letters, list[Ints]]:
+def together(parts: Sequence[Ragged]) -> tuple[Bases, list[Ints]]:
     """Return the concatenated bases of several sets of lines, and each set's offsets in them."""
     shifts = np.cumsum([0, *(part.data.size for part in parts)])
     starts = [part.offsets[:-1] + shift for part, shift in zip(parts, shifts[:-1], strict=True)]
@@ -56,4 +56,4 @@ def other_strands(lines: Ragged) -> Ragged:
 
 def some(lines: Ragged, which: Ints) -> Ragged:
     """Return the selected lines; numbers may repeat."""
-    return joined(lines.data, lines.offsets[which, None], lines.lengths[which, None])
+    return concatenate_slices(lines.data, lines.offsets[which, None], lines.lengths[which, None])

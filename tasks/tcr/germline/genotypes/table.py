@@ -12,7 +12,7 @@ from gangsaw.tasks.tcr.germline.names import GeneName, gene_name
 from gangsaw.tasks.tcr.germline.parts import Part
 from gangsaw.tasks.tcr.germline.resolve import alleles_of, left_out, parsed
 from gangsaw.tasks.tcr.germline.table import GeneRow, table_rows
-from gangsaw.tasks.tcr.germline.text import read_text
+from gangsaw.tasks.tcr.germline.text import read_decompressed_text
 
 # names of each column in any case; the first name in the header wins
 _COLUMNS = {
@@ -56,7 +56,7 @@ def read_genotypes(
     table = _Table(parts, notes)
     own: Own = {}
     samples: dict[str, None] = {}
-    for row in table_rows(path, read_text(path), need, _COLUMNS):
+    for row in table_rows(path, read_decompressed_text(path), need, _COLUMNS):
         if not (sample := row.cells["sample"]):
             raise BadParams(f"{row.where}: no sample")
         samples[sample] = None

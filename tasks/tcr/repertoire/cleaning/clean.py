@@ -26,7 +26,7 @@ from gangsaw.tasks.tcr.repertoire.tables.strings import buffers, by_distinct, sl
 Anchors = Literal["cys", "both", "any"]
 ANCHORS: Final = {"any": 0, "cys": CYS, "both": CYS | PHE_TRP}
 
-KEPT = pa.schema(
+VALID_SCHEMA = pa.schema(
     [
         ("line", pa.int64()),
         ("id", pa.string()),
@@ -37,7 +37,7 @@ KEPT = pa.schema(
         ("copies", pa.int64()),
     ]
 )
-DROPPED = pa.schema(
+DROPPED_SCHEMA = pa.schema(
     [
         ("line", pa.int64()),
         ("id", pa.string()),
@@ -91,7 +91,7 @@ def clean(
 
     Returns
     -------
-    RecordBatch of the schema KEPT, RecordBatch of the schema DROPPED
+    RecordBatch of `VALID_SCHEMA`, RecordBatch of `DROPPED_SCHEMA`
     """
     column = rows.column
     marks = reasons.RowReasons.of(column("reason"), column("detail"))
@@ -106,10 +106,10 @@ def clean(
         _mark_gene(marks, j_of == code, reason, column("j_call"), j)
     genes = {"v": pa.array(v_of), "j": pa.array(j_of)}
     good = pa.array(marks.codes == 0)
-    kept = [genes[name] if name in genes else column(name) for name in KEPT.names]
+    valid = [genes[name] if name in genes else column(name) for name in VALID_SCHEMA.names]
     why = {"reason": marks.reasons(), "detail": marks.details}
-    dropped = [why[name] if name in why else column(name) for name in DROPPED.names]
-    return _filtered(kept, KEPT, good), _filtered(dropped, DROPPED, pc.invert(good))
+    dropped = [why[name] if name in why else column(name) for name in DROPPED_SCHEMA.names]
+    return _filtered(valid, VALID_SCHEMA, good), _filtered(dropped, DROPPED_SCHEMA, pc.invert(good))
 
 
 _V_REASONS = {
@@ -146,10 +146,10 @@ def _mark_gene(
 
 def _mark_cdr3(marks: reasons.RowReasons, cdr3: pa.Array, limits: Limits) -> None:
     offsets, data = buffers(cdr3)
-    verdicts, places = np.empty(len(cdr3), np.int8), np.empty(len(cdr3), np.int32)
-    judge.judge(offsets, data, limits.longest, verdicts, places)
+    verdicts, positions = np.empty(len(cdr3), np.int8), np.empty(len(cdr3), np.int32)
+    judge.judge(offsets, data, limits.longest, verdicts, positions)
     marks.mark(verdicts == judge.EMPTY, reasons.NO_CDR3)
-    for verdict, reason, letters in (
+    for verdict, reason, n_bases in (
         (judge.LETTER, reasons.NOT_NUCLEOTIDES, 1),
         (judge.LONG, reasons.TOO_LONG, 0),
         (judge.FRAME, reasons.OUT_OF_FRAME, 0),
@@ -160,18 +160,18 @@ def _mark_cdr3(marks: reasons.RowReasons, cdr3: pa.Array, limits: Limits) -> Non
         )
         wrong = verdicts == verdict
         if wrong.any() and not allowed:
-            marks.mark(wrong, reason, _detail(cdr3, places, wrong, letters))
+            marks.mark(wrong, reason, _detail(cdr3, positions, wrong, n_bases))
 
 
 def _detail(
-    cdr3: pa.Array, positions: npt.NDArray[np.int32], wrong: npt.NDArray[np.bool_], letters: int
+    cdr3: pa.Array, positions: npt.NDArray[np.int32], wrong: npt.NDArray[np.bool_], n_bases: int
 ) -> pa.Array:
-    """Return "X at 13", bases at a 1-based position, or "37 nucleotides" if `letters` is 0."""
+    """Return "X at 13", bases at a 1-based position, or "37 nucleotides" if `n_bases` is 0."""
     offsets, _ = buffers(cdr3)
-    if not letters:
+    if not n_bases:
         return pc.binary_join_element_wise(_text(np.diff(offsets)), "nucleotides", " ")
     starts = offsets[:-1] + np.where(wrong, positions, 0)
-    what = slices(cdr3, starts, starts + np.where(wrong, letters, 0), SAME)
+    what = slices(cdr3, starts, starts + np.where(wrong, n_bases, 0), SAME)
     return pc.binary_join_element_wise(what, "at", _text(positions + 1), " ")
 
 

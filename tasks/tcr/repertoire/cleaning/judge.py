@@ -25,7 +25,7 @@ def judge(
     data: npt.NDArray[np.uint8],
     longest: int,
     verdicts: npt.NDArray[np.int8],
-    places: npt.NDArray[np.int32],
+    positions: npt.NDArray[np.int32],
 ) -> None:
     """Find the first fault of each CDR3, in the order EMPTY, LETTER, LONG, FRAME, STOP; else FINE.
 
@@ -42,17 +42,17 @@ def judge(
     longest : maximum number of nucleotides
     verdicts : (n,) int8
         Output: the fault.
-    places : (n,) int32
+    positions : (n,) int32
         Output: index of the first invalid base, or of the stop codon.
     """
     for row in range(len(verdicts)):
         begin, end = offsets[row], offsets[row + 1]
-        places[row] = 0
+        positions[row] = 0
         verdict = EMPTY if begin == end else FINE
         for at in range(begin, end):
             if SET_OF_LETTER[data[at]] == 0:
                 verdict = LETTER
-                places[row] = at - begin
+                positions[row] = at - begin
                 break
         if verdict == FINE:
             if end - begin > longest:
@@ -63,7 +63,7 @@ def judge(
                 for at in range(begin, end, 3):
                     if _is_stop(data, at):
                         verdict = STOP
-                        places[row] = at - begin
+                        positions[row] = at - begin
                         break
         verdicts[row] = verdict
 

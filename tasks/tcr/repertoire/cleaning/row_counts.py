@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gangsaw.codecs.core.plugins.extras import extras_named
-from gangsaw.tasks.tcr.repertoire.reasons import KEPT, ORDER
+from gangsaw.tasks.tcr.repertoire.reasons import NO_REASON, ORDER
 
 with extras_named():
     import pyarrow as pa
@@ -39,20 +39,20 @@ class RowCounts:
         given = {reason for _, reason in self.rows}
         return tuple(reason for reason in ORDER if reason in given)
 
-    def count(self, sample: str, reason: str = KEPT) -> int:
+    def count(self, sample: str, reason: str = NO_REASON) -> int:
         """Return the number of rows of a sample that were dropped for a reason, or kept."""
         return self.rows.get((sample, reason), 0)
 
-    def total(self, reason: str = KEPT) -> int:
+    def total(self, reason: str = NO_REASON) -> int:
         """Return the number of rows of all samples that were dropped for a reason, or kept."""
         return sum(count for (_, given), count in self.rows.items() if given == reason)
 
 
-def row_counts(kept: pa.RecordBatch, dropped: pa.RecordBatch) -> RowCounts:
+def row_counts(valid: pa.RecordBatch, dropped: pa.RecordBatch) -> RowCounts:
     """Return the counts of the two batches that `clean` returned."""
     pairs = pa.concat_tables(
         [
-            pa.table({"sample": kept["sample"], "reason": pa.repeat(KEPT, len(kept))}),
+            pa.table({"sample": valid["sample"], "reason": pa.repeat(NO_REASON, len(valid))}),
             pa.table({"sample": dropped["sample"], "reason": dropped["reason"]}),
         ]
     )
@@ -61,6 +61,6 @@ def row_counts(kept: pa.RecordBatch, dropped: pa.RecordBatch) -> RowCounts:
     return RowCounts({(row["sample"], row["reason"]): row["count_all"] for row in rows})
 
 
-def merged(tallies: Iterable[RowCounts]) -> RowCounts:
+def sum_row_counts(tallies: Iterable[RowCounts]) -> RowCounts:
     """Return the sum of several counts."""
     return sum(tallies, RowCounts())

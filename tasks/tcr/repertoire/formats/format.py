@@ -67,11 +67,11 @@ class RepertoireFormat:
             if not any(role in roles for role in alternatives):
                 lacks = [column for role in alternatives for column in self.columns.get(role, ())]
                 needs = f"{what} ({self.name}) needs a column {' or '.join(lacks)}"
-                raise BadParams(f"{needs}; it has {listed(names)}")
+                raise BadParams(f"{needs}; it has {list_columns(names)}")
         return roles
 
 
-def listed(names: tuple[str, ...]) -> str:
+def list_columns(names: tuple[str, ...]) -> str:
     """Return column names for a message, the first hundred."""
     shown = ", ".join(name[:60] for name in names[:100])
     return f"{shown}, ..." if len(names) > 100 else shown

@@ -38,7 +38,7 @@ class Header:
     notes: tuple[str, ...] = ()
 
 
-def find_header(
+def parse_table_header(
     head: bytes,
     path: Path,
     known: Callable[[Names], bool],

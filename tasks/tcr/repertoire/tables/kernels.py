@@ -41,7 +41,7 @@ def _build_nucleotide_table() -> Bytes:
 
 
 SAME: Bytes = np.arange(256, dtype=np.uint8)
-LETTERS = _build_nucleotide_table()
+NUCLEOTIDES = _build_nucleotide_table()
 
 
 class TextColumns(NamedTuple):
@@ -197,7 +197,7 @@ def _line_end(text: Bytes, at: int) -> int:
 
 
 @jit
-def gather(
+def gather_fields(
     text: Bytes, starts: Indices, ends: Indices, table: Bytes, quoted: bool
 ) -> tuple[NDArray[np.int32], Bytes, np.uint8]:
     """Concatenate fields of `text`, each byte mapped by `table`.

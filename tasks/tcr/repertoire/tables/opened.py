@@ -20,7 +20,7 @@ class Damaged(BadParams):
 
 
 class TextStream(Protocol):
-    """Interface of the streams that `opened` returns."""
+    """Interface of the streams that `open_decompressed` returns."""
 
     def read(self, size: int, /) -> bytes:
         """Return 1..size bytes, or b"" at the end; raise `Damaged` after the last valid bytes."""
@@ -58,7 +58,7 @@ def text_head(path: Path, n: int) -> bytes:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[TextStream]:
+def open_decompressed(path: Path) -> Iterator[TextStream]:
     """Open a file for reading its decompressed bytes.
 
     Raises

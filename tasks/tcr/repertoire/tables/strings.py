@@ -12,7 +12,7 @@ from gangsaw.codecs.core.plugins.extras import extras_named
 with extras_named():
     import pyarrow as pa
 
-from gangsaw.tasks.tcr.repertoire.tables.kernels import Bytes, Indices, gather
+from gangsaw.tasks.tcr.repertoire.tables.kernels import Bytes, Indices, gather_fields
 
 # spellings of a missing value, in lower case
 MISSING = {"", ".", "-", "*", "na", "n/a", "nan", "none", "null", "no data", "unknown"}
@@ -43,7 +43,7 @@ def strings(offsets: npt.NDArray[np.int32], data: Bytes) -> pa.Array:
 
 def slices(column: pa.Array, starts: Indices, ends: Indices, table: Bytes) -> pa.Array:
     """Return slices of a string column's data as a column, each byte mapped by `table`."""
-    offsets, data, _ = gather(buffers(column)[1], starts, ends, table, False)
+    offsets, data, _ = gather_fields(buffers(column)[1], starts, ends, table, False)
     return strings(offsets, data)
 
 

@@ -23,10 +23,10 @@ from gangsaw.tasks.tcr.repertoire.tables.kernels import (
     Bytes,
     LineFields,
     TextColumns,
-    gather,
+    gather_fields,
     split_lines,
 )
-from gangsaw.tasks.tcr.repertoire.tables.opened import Damaged, TextStream, opened
+from gangsaw.tasks.tcr.repertoire.tables.opened import Damaged, TextStream, open_decompressed
 from gangsaw.tasks.tcr.repertoire.tables.strings import strings
 
 BLOCK_BYTES = MAX_LINE  # bytes per read: a block without a line end shows that the line is too long
@@ -64,7 +64,7 @@ class TextTable:
     Parameters
     ----------
     path : file of the table
-    header : result of `find_header`
+    header : result of `parse_table_header`
     wanted : names of the columns to read
     keep_going : True if damaged data end the table instead of raising
     """
@@ -90,10 +90,10 @@ class TextTable:
         """
         self._line, self.failure = self._header.line, ""
         out = _line_fields(len(self._wanted))
-        with opened(self._path) as stream:
+        with open_decompressed(self._path) as stream:
             try:
                 _skip(stream, self._header.end)
-                for block in blocks(stream):
+                for block in read_line_blocks(stream):
                     yield from self._split(block, out)
             except OSError as error:
                 raise BadParams(f"{self._path}: {error.strerror or error}") from None
@@ -119,7 +119,7 @@ class TextTable:
         columns, not_utf8 = {}, pa.repeat("", rows)
         for slot, name in enumerate(self._wanted):
             starts, ends = found.starts[slot, :rows], found.ends[slot, :rows]
-            offsets, data, bits = gather(text, starts, ends, SAME, True)
+            offsets, data, bits = gather_fields(text, starts, ends, SAME, True)
             column = strings(offsets, data)
             if bits >= 128:
                 column, not_utf8 = _checked(column, name, not_utf8)
@@ -145,7 +145,7 @@ class TextTable:
         return Fields(np.array([self._line]), columns, pa.array([why]), pa.array([""]))
 
 
-def blocks(stream: TextStream) -> Iterator[bytes]:
+def read_line_blocks(stream: TextStream) -> Iterator[bytes]:
     """Yield blocks of whole lines; an empty one stands for a line longer than MAX_LINE.
 
     A last line without a line end is complete, unless the data are damaged.

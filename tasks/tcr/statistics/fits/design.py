@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.tcr.sharing.table import SHARED
 from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH, Term
-from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, OWNERS, RUN_ROWS, read_file
+from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, OWNERS, RUN_ROWS, read_run_file
 from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Owners, owners_of
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ class Design:
 
     def read(self, path: Path) -> DesignRows:
         """Return the rows of a file."""
-        table = read_file(path, self.columns)
+        table = read_run_file(path, self.columns)
         if self.paths:
             table = table.filter(pa.array(table[self.paths].to_numpy() > 0))
         owners = owners_of(table[OWNERS], len(self.log_depths))

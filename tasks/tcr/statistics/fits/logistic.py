@@ -139,7 +139,7 @@ class LogisticFit:
         return math.sqrt(self.covariance[i, i]) if self.converged else math.nan
 
 
-def fit(
+def maximise_likelihood(
     at: Callable[[Floats], Curvature], n: int, n_shared: int, names: Sequence[str]
 ) -> LogisticFit:
     """Maximise the likelihood.

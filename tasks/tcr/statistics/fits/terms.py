@@ -114,7 +114,7 @@ def is_flat(log_depths: Sequence[float]) -> bool:
     return max(log_depths, default=0.0) - min(log_depths, default=0.0) < FLAT
 
 
-def candidates(
+def list_lasso_terms(
     calls: Sequence[str], model: Sequence[Term], shares: dict[str, float]
 ) -> tuple[Term, ...]:
     """Return the candidate terms of the LASSO, none of which contains another.

@@ -41,7 +41,7 @@ class Background:
     def log_usage(self, end: str, genes: pa.ChunkedArray) -> pa.Array:
         """Return log10 of the usage of each gene, (n,)."""
         coded = genes.combine_chunks().dictionary_encode()
-        logs = [self.usage[end][gene_of(name)] for name in coded.dictionary.to_pylist()]
+        logs = [self.usage[end][strip_allele(name)] for name in coded.dictionary.to_pylist()]
         return pa.array(logs, pa.float64()).take(coded.indices)
 
 
@@ -61,12 +61,12 @@ def background(shared: Path, individuals: int) -> Background:
             depths = some + np.pad(depths, (0, len(some) - len(depths)))
             for end in ENDS:
                 for each in pc.value_counts(batch[end]).to_pylist():
-                    used[end][gene_of(each["values"])] += each["counts"]
+                    used[end][strip_allele(each["values"])] += each["counts"]
     usage = {end: _logs(of) for end, of in used.items()}
     return Background(tuple(depths.tolist()), usage)
 
 
-def gene_of(name: str) -> str:
+def strip_allele(name: str) -> str:
     """Return the name of a gene without its allele."""
     return name.partition("*")[0]
 

@@ -32,7 +32,7 @@ from gangsaw.tasks.tcr.store.path_columns import COUNT_VARIABLES, PathColumn, re
 
 RUN_ROWS = 1 << 15  # rows of a store; 2 of the usual chunks. Fixed: sums are rounded run by run
 COPIES = 8  # copies of a run's input: two variables, and one decoded from its chunks
-KEPT_COPIES = 3  # copies of a run's output, if it is all path counts: as read, sorted, written
+OUTPUT_COPIES = 3  # copies of a run's output, if it is all path counts: as read, sorted, written
 MORE = 12  # numbers of a row besides counts and calls: owners, usage, stratum, texts
 OWNERS, LENGTH, STRATUM, PRODUCTIVE = "owners", "length", "stratum", "productive"
 V_USAGE, J_USAGE = "v_usage", "j_usage"
@@ -40,7 +40,7 @@ LENGTHS = 1 << 10  # lengths of a pair of V and J in `stratum`: counted CDR3s ar
 STOP = "^(...)*(TAA|TAG|TGA)"  # in the frame of the first nucleotide
 OUTCOMES = ("copies", "frequency", "individuals")
 TEXTS = ("cdr3", "v", "j")
-TAKEN = (*TEXTS, *OUTCOMES, "first_store", "first_reference", OWNERS)
+COLUMNS_READ = (*TEXTS, *OUTCOMES, "first_store", "first_reference", OWNERS)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Extract:
             s.shapes[name] for s in self.stores for name in COUNT_VARIABLES if name in s.shapes
         ]
         per_row = max(math.prod(extents.values()) // extents[ROW_DIM] for extents in counts)
-        return RUN_ROWS * 8 * (COPIES * per_row + KEPT_COPIES * (MORE + len(self.columns)))
+        return RUN_ROWS * 8 * (COPIES * per_row + OUTPUT_COPIES * (MORE + len(self.columns)))
 
     def __call__(self, run: RowRun) -> int:
         """Return the number of nucleotypes whose first reference is in the run."""
@@ -104,7 +104,7 @@ class Extract:
         place = pd.field("first_reference")
         wanted = (pd.field("first_store") == run.store) & (place >= run.rows.start)
         found = pd.dataset(self.shared, format="parquet").to_table(
-            columns=list(TAKEN), filter=wanted & (place < run.rows.stop), use_threads=False
+            columns=list(COLUMNS_READ), filter=wanted & (place < run.rows.stop), use_threads=False
         )
         return found.sort_by("first_reference")
 
@@ -142,7 +142,7 @@ def file_of(folder: Path, run: RowRun) -> Path:
     return folder / f"run-{run.place}"
 
 
-def read_file(path: Path, columns: Sequence[str]) -> pa.Table:
+def read_run_file(path: Path, columns: Sequence[str]) -> pa.Table:
     """Return columns of a run's file."""
     return read_partition([path], 0, columns)
 
@@ -160,9 +160,9 @@ def check_table(shared: Path, stores: Sequence[CountsStore]) -> tuple[str, ...]:
         raise BadParams(f"{shared} is no Parquet table of gangsaw tcr share") from None
     if "cdr3_aa" in schema.names:
         raise BadParams(f"{shared} holds amino-acid clonotypes: associate takes nucleotypes")
-    if absent := [name for name in TAKEN if name not in schema.names]:
+    if absent := [name for name in COLUMNS_READ if name not in schema.names]:
         raise BadParams(f"{shared} was not written by gangsaw tcr share: no column {absent[0]}")
-    for name in TAKEN:
+    for name in COLUMNS_READ:
         if not _is_kind(schema.field(name).type, name):
             raise BadParams(
                 f"{shared} was not written by gangsaw tcr share: its {name} are "

@@ -26,8 +26,8 @@ from gangsaw.tasks.tcr.store.tables.export import (
     Column,
     ExportChoice,
     Exported,
-    columns_of,
-    table_of,
+    build_table,
+    select_columns,
     table_writer,
 )
 
@@ -66,7 +66,7 @@ def export_airr(
     opened = open_counts(str(store))
     files = _files(opened)
     theirs = tuple(dict.fromkeys(name for file in files for name in file.names))
-    ours = _apart(columns_of(opened, _chosen(opened, choice or ExportChoice())), theirs, files)
+    ours = _apart(select_columns(opened, _chosen(opened, choice or ExportChoice())), theirs, files)
     own_schema = pa.schema([(column.name, column.type) for column in ours])
     schema = pa.schema([*((name, pa.string()) for name in theirs), *own_schema])
     paths = [Path(file.path) for file in files]
@@ -81,7 +81,7 @@ def export_airr(
         for file in files:
             for fields, rows in file.counted(opened):
                 own = [fields[name] for name in theirs]
-                counts = table_of(opened, ours, rows, own_schema)
+                counts = build_table(opened, ours, rows, own_schema)
                 write(pa.Table.from_arrays([*own, *counts.columns], schema=schema))
                 meter.add(len(rows), 0, 0)
     return Exported(str(target), opened.rows, tuple(schema.names))
@@ -109,10 +109,10 @@ class _File:
             stop = int(np.searchsorted(lines, fields.lines.max(initial=0), side="right"))
             if stop <= done:
                 continue
-            taken = self._take_columns(fields, lines[done:stop])
+            columns = self._take_columns(fields, lines[done:stop])
             rows = range(self.rows.start + done, self.rows.start + stop)
-            self._check(taken, store, rows)
-            yield _Blank(taken, len(rows)), rows
+            self._check(columns, store, rows)
+            yield _Blank(columns, len(rows)), rows
             done = stop
         if done < len(lines):
             raise self._changed()
@@ -123,9 +123,9 @@ class _File:
             raise self._changed()
         return {name: column.take(pa.array(at)) for name, column in fields.columns.items()}
 
-    def _check(self, taken: dict[str, pa.Array], store: CountsStore, rows: range) -> None:
+    def _check(self, columns: dict[str, pa.Array], store: CountsStore, rows: range) -> None:
         known = np.asarray(store.read("id", rows), object)
-        ids = taken[ID].to_pylist() if ID in taken else known
+        ids = columns[ID].to_pylist() if ID in columns else known
         there = np.array([name.strip() for name in ids], object)
         if ((known != "") & (known != there)).any():
             raise self._changed()

@@ -99,7 +99,7 @@ def export(
     watch = Watch.of(opened)
     if is_within(target.parent, Path(store)):
         raise BadParams(f"{target} is in the store that is read: write to another place")
-    columns = columns_of(opened, choice)
+    columns = select_columns(opened, choice)
     schema = pa.schema([(column.name, column.type) for column in columns])
     step = max(1, BATCH_BYTES // max(1, 8 * len(columns)))
     meter = Meter(opened.rows, on_progress)
@@ -110,7 +110,7 @@ def export(
     ):
         for first in range(0, opened.rows, step):
             rows = range(first, min(first + step, opened.rows))
-            write(table_of(opened, columns, rows, schema))
+            write(build_table(opened, columns, rows, schema))
             meter.add(len(rows), 0, 0)
     return Exported(str(target), opened.rows, tuple(schema.names))
 
@@ -125,7 +125,7 @@ class Column:
     type: pa.DataType
 
 
-def columns_of(store: CountsStore, choice: ExportChoice) -> list[Column]:
+def select_columns(store: CountsStore, choice: ExportChoice) -> list[Column]:
     """Return the columns of a choice; raise `BadParams` if a variable does not exist."""
     along = [name for name, dims in store.shapes.items() if next(iter(dims), "") == ROW_DIM]
     for name in choice.variables:
@@ -170,7 +170,9 @@ def _type(kind: Dtype, counts: str) -> pa.DataType:
     return TYPES[counts] if kind == np.uint64 else pa.from_numpy_dtype(kind)
 
 
-def table_of(store: CountsStore, columns: list[Column], rows: range, schema: pa.Schema) -> pa.Table:
+def build_table(
+    store: CountsStore, columns: list[Column], rows: range, schema: pa.Schema
+) -> pa.Table:
     """Return some rows as a table of these columns."""
     values: dict[str, NumpyArray] = {}
     found = []

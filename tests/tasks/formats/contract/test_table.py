@@ -32,7 +32,7 @@ def ours() -> list[Format]:
 
 
 def test_the_readme_lists_them() -> None:
-    assert table.markdown(ours()) in (ROOT / "README.md").read_text()
+    assert table.tabulate_formats(ours()) in (ROOT / "README.md").read_text()
 
 
 def test_their_names_are_those_of_the_table() -> None:
@@ -49,7 +49,7 @@ def test_the_help_names_them(
     monkeypatch.setenv("COLUMNS", "400")
     text = gangsaw.ok(command, "--help").out
     among = table.writable() if command == "decompress" else table.readable()
-    assert table.names(among) in text
+    assert table.list_names(among) in text
 
 
 def test_the_table_loads_nothing_heavy() -> None:

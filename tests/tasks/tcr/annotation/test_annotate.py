@@ -21,7 +21,7 @@ from gangsaw.tasks.genomics.reads.files.records import ReadFile
 from gangsaw.tasks.tcr.annotation import reading
 from gangsaw.tasks.tcr.annotation.batch import AnnotateTask, BatchFound
 from gangsaw.tasks.tcr.annotation.d_genes import DRuns
-from gangsaw.tasks.tcr.annotation.index import index_of
+from gangsaw.tasks.tcr.annotation.index import build_gene_index
 from gangsaw.tasks.tcr.annotation.job import AnnotateChoice, AnnotateSummary, annotate
 from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
 from gangsaw.tasks.tcr.annotation.reading import NumberedMates
@@ -136,7 +136,7 @@ def test_d_genes_and_sequences(beta: Made, genes: WholeGenes, tmp_path: Path) ->
 
 
 def test_longest_runs_are_the_d(genes: WholeGenes) -> None:
-    index = index_of(genes)
+    index = build_gene_index(genes)
     own = DRuns.of(genes, index)
     first, second = (index.names.index(f"TRBJ{n}-1*01") for n in (1, 2))
     codes = bytes.maketrans(b"ACGT", bytes(range(4)))

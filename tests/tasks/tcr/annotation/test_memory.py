@@ -9,7 +9,7 @@ import numpy as np
 
 from gangsaw.tasks.genomics.reads.files.records import Field
 from gangsaw.tasks.tcr.annotation.batch import PEAK_BYTES, AnnotateTask
-from gangsaw.tasks.tcr.annotation.index import index_of
+from gangsaw.tasks.tcr.annotation.index import build_gene_index
 from gangsaw.tasks.tcr.annotation.reading import NumberedMates, ReadLetters, batches_of
 from gangsaw.tasks.tcr.germline.genes.genes import open_genes
 from gangsaw.tasks.tcr.simulation.job import ModelChoice, SimulateChoice, simulate
@@ -33,7 +33,7 @@ def test_a_batch(tmp_path: Path) -> None:
     genes = open_genes("olga", locus="TRB", species="human")
     batch = next(iter(batches_of(files)))
     full = NumberedMates(0, tuple(map(many, batch.mates)))
-    task = AnnotateTask(index_of(genes), 0.1)
+    task = AnnotateTask(build_gene_index(genes), 0.1)
     task(batch)  # imports
     tracemalloc.start()
     try:

@@ -14,7 +14,7 @@ from gangsaw.tasks.tcr.annotation.nucleotypes import (
     MergeRule,
     Nucleotype,
     _NearJunctions,
-    merged,
+    merge_errors,
     nucleotypes_of,
 )
 
@@ -51,7 +51,7 @@ def table(keys: dict[Key, Seen]) -> KeyTable:
 
 
 def found(keys: dict[Key, Seen], rule: MergeRule) -> list[Nucleotype]:
-    return merged(nucleotypes_of(grouped(table(keys))), rule)
+    return merge_errors(nucleotypes_of(grouped(table(keys))), rule)
 
 
 def rows(keys: dict[Key, Seen], **rule: float) -> list[tuple[int, int]]:

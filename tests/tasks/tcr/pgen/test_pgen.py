@@ -41,7 +41,7 @@ def test_an_allele_that_the_model_lacks_goes_by_its_gene() -> None:
     ("cdr3", "v", "reason"),
     [
         (CDR3[1:], V, module.OUT_OF_FRAME),
-        ("N" + CDR3[1:], V, module.LETTERS),
+        ("N" + CDR3[1:], V, module.NOT_ACGT),
         (CDR3, "TRBV99", module.NO_GENE),
         ("TAA" * 9, V, module.IMPOSSIBLE),
     ],

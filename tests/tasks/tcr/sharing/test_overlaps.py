@@ -13,7 +13,7 @@ import pytest
 from helpers.command_line import CommandLine
 from helpers.tcr_stores import repertoires, write_counts
 
-from gangsaw.tasks.tcr.sharing.overlaps import overlaps, shared_counts, warnings
+from gangsaw.tasks.tcr.sharing.overlaps import list_overlaps, shared_counts, warnings
 from gangsaw.tasks.tcr.sharing.share import share
 
 SAMPLES = ("ann", "ben", "cem", "dee", "eve", "fay")
@@ -51,7 +51,7 @@ def planted(together: int, seed: int = 5) -> list[list[int]]:
 @pytest.mark.parametrize(("together", "is_far"), [(0, False), (3, False), (80, True), (400, True)])
 def test_a_planted_overlap_is_found(together: int, is_far: bool) -> None:
     counts = shared_counts(pa.array(planted(together), pa.list_(pa.int32())), 6)
-    found = overlaps(counts, SAMPLES)
+    found = list_overlaps(counts, SAMPLES)
     far = [(each.one, each.other) for each in found if each.far]
     assert far == ([("cem", "eve")] if is_far else [])
     words = list(warnings(found))
@@ -68,14 +68,14 @@ def test_chance_alone_is_no_warning(seed: int) -> None:
     counts = np.diag(sizes)
     counts[one, other] = rng.poisson(1e-7 * sizes[one] * sizes[other])
     names = [str(i) for i in range(25)]
-    assert not any(each.far for each in overlaps(counts, names))
+    assert not any(each.far for each in list_overlaps(counts, names))
 
 
 def test_two_individuals_have_no_rest_to_compare_with() -> None:
     few, most = np.array([[100, 30], [0, 90]]), np.array([[100, 60], [0, 90]])
-    assert [each.far for each in overlaps(few, ("a", "b"))] == [False]
-    assert [each.far for each in overlaps(most, ("a", "b"))] == [True]
-    assert overlaps(np.array([[5]]), ("a",)) == ()
+    assert [each.far for each in list_overlaps(few, ("a", "b"))] == [False]
+    assert [each.far for each in list_overlaps(most, ("a", "b"))] == [True]
+    assert list_overlaps(np.array([[5]]), ("a",)) == ()
 
 
 def test_the_command_lists_and_warns(tmp_path: Path, gangsaw: CommandLine) -> None:

@@ -17,7 +17,7 @@ from gangsaw.tasks.tcr.germline.genes.genes import Gene, WholeGenes
 from gangsaw.tasks.tcr.germline.olga import model_folder
 from gangsaw.tasks.tcr.pgen.olga import PgenBatch, open_model, pgen_model, pgens
 from gangsaw.tasks.tcr.simulation.olga import OlgaModel, olga_model
-from gangsaw.tasks.tcr.simulation.recombination import Recombinations, junctions
+from gangsaw.tasks.tcr.simulation.recombination import Recombinations, build_junctions
 from gangsaw.tasks.tcr.simulation.references import RandomReferences, Wanted, random_references
 from gangsaw.tasks.tcr.simulation.uniform import Uniform
 
@@ -156,7 +156,7 @@ def test_uniform_recombination_is_uniform(d: tuple[Gene, ...]) -> None:
         wanted[text] += chance
     model = Uniform(genes, max_n=1, max_p=1, erosion=1)
     events = model.draw(np.random.default_rng(2), DRAWS)
-    seen = [line.decode() for line in junctions(model.ends, events)]
+    seen = [line.decode() for line in build_junctions(model.ends, events)]
     place = {text: i for i, text in enumerate(wanted)}
     assert_drawn_of(np.array([place[text] for text in seen]), np.array([*wanted.values()]))
     assert sum(wanted.values()) == pytest.approx(1)

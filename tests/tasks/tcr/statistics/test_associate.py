@@ -272,7 +272,7 @@ def test_runs_and_groups_of_columns_change_no_correlation(
 ) -> None:
     whole = run(made)
     monkeypatch.setattr(extract, "RUN_ROWS", 97)
-    monkeypatch.setattr(passes, "TALLY_BYTES", 1)
+    monkeypatch.setattr(passes, "HISTOGRAM_BYTES", 1)
     parts = run(made)
     assert (parts.correlations, parts.aucs) == (whole.correlations, whole.aucs)
     assert (parts.deciles, parts.differences) == (whole.deciles, whole.differences)

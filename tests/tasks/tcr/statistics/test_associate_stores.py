@@ -16,7 +16,7 @@ from helpers.tcr_stores import J_GENES, Made, write_counts
 from scipy import stats
 
 from gangsaw.codecs.core.errors import GangsawError
-from gangsaw.tasks.tcr.commands.association import write
+from gangsaw.tasks.tcr.commands.association import print_association
 from gangsaw.tasks.tcr.sharing.share import share
 from gangsaw.tasks.tcr.statistics.associate import Association, Extras, _heavy
 from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH_NAME
@@ -191,7 +191,7 @@ def test_one_individual(tmp_path: Path) -> None:
 def test_a_figure_that_is_not_there_is_left_empty(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(those_of(tmp_path, ("ann",), ROWS[ROWS["sample"] == 0]))
+    print_association(those_of(tmp_path, ("ann",), ROWS[ROWS["sample"] == 0]))
     assert " nan" not in capsys.readouterr().out
 
 

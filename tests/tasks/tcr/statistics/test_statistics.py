@@ -15,11 +15,11 @@ from sklearn.linear_model import Lasso
 from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES
 from gangsaw.tasks.tcr.statistics.fits.design import dependent, in_words, separating
 from gangsaw.tasks.tcr.statistics.fits.lasso import adaptive_lasso, slopes_only
-from gangsaw.tasks.tcr.statistics.fits.logistic import curvature, fit
+from gangsaw.tasks.tcr.statistics.fits.logistic import curvature, maximise_likelihood
 from gangsaw.tasks.tcr.statistics.histograms import (
     ValueCounts,
     centred_ranks,
-    count_values,
+    count_distinct_values,
     mean_and_error,
     quantile,
     sum_of_squares,
@@ -32,7 +32,7 @@ def test_tallies_are_exact(column: Any, data: st.DataObject) -> None:
     tally, left = ValueCounts(), column
     while len(left):
         n = data.draw(st.integers(1, len(left)))
-        tally.add(*count_values(left[:n]))
+        tally.add(*count_distinct_values(left[:n]))
         left = left[n:]
     assert tally.n == len(column)
     np.testing.assert_array_equal(tally.values, np.unique(column))
@@ -82,7 +82,9 @@ def test_separation_by_several_predictors_is_said() -> None:
     x = x[np.abs(x.sum(axis=1)) > 0.1]
     y = (x.sum(axis=1) > 0).astype(float)
     x, y = np.vstack([x, [[1, -1], [1, -1]]]), np.concatenate([y, [0, 1]])
-    found = fit(lambda at: curvature(x, y, at), len(y), int(y.sum()), ["one", "two"])
+    found = maximise_likelihood(
+        lambda at: curvature(x, y, at), len(y), int(y.sum()), ["one", "two"]
+    )
     assert not found.converged
     assert "separate some of the rows" in found.problem or "singular" in found.problem
 
@@ -100,7 +102,9 @@ def planted() -> tuple[Any, Any, Any]:
 
 def test_the_lasso_finds_what_was_planted(planted: tuple[Any, Any, Any]) -> None:
     x, y, beta = planted
-    found = fit(lambda at: curvature(x, y, at), len(y), int(y.sum()), list("abcdefgh"))
+    found = maximise_likelihood(
+        lambda at: curvature(x, y, at), len(y), int(y.sum()), list("abcdefgh")
+    )
     assert found.converged
     chosen = adaptive_lasso(found.beta[1:], found.information, len(y))
     np.testing.assert_array_equal(chosen.beta != 0, beta != 0)
@@ -111,7 +115,9 @@ def test_the_lasso_is_the_minimum_it_says(planted: tuple[Any, Any, Any]) -> None
     """By coordinate descent on the transformed problem, and by BIC over a fine grid of lambda."""
     x, y, _ = planted
     x, y = x[:700], y[:700]
-    found = fit(lambda at: curvature(x, y, at), len(y), int(y.sum()), list("abcdefgh"))
+    found = maximise_likelihood(
+        lambda at: curvature(x, y, at), len(y), int(y.sum()), list("abcdefgh")
+    )
     estimate = found.beta[1:]
     chosen = adaptive_lasso(estimate, found.information, len(y))
     h = slopes_only(found.information)

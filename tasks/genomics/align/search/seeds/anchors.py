@@ -27,7 +27,7 @@ BARE = 2000  # bases of a query without a seed before a repeat's minimizer is us
 
 
 @jit_part
-def find_anchors(
+def find_seed_anchors(
     index: PlaceIndex, found: Minimizers, length: int, k: int, most_positions: int, is_long: bool
 ) -> Int64s:
     """Return the sorted anchors (n,) int64 of the minimizers of a query with `length` bases.
@@ -51,7 +51,7 @@ def find_anchors(
         if runs[i, END] - runs[i, FIRST] <= most_positions:
             for j in range(runs[i, FIRST], runs[i, END]):
                 place = np.int64(index.entries[j] & np.uint64(PLACE_MASK))
-                anchors[at] = anchor(found.places[i], place, length, k)
+                anchors[at] = anchor(found.positions[i], place, length, k)
                 at += 1
     sort_words(anchors)
     return anchors
@@ -83,11 +83,11 @@ def thin_repeats(found: Minimizers, runs: Int64s, most_positions: int) -> None:
             is_many[words[at] & 0xFFFFFFFF] = True
     last = 0
     for i in range(n):
-        is_bare = found.places[i] >> 1 >= last + BARE
+        is_bare = found.positions[i] >> 1 >= last + BARE
         if is_many[i] and not is_bare:
             runs[i, END] = runs[i, FIRST]
         elif 0 < runs[i, END] - runs[i, FIRST] <= most_positions:
-            last = found.places[i] >> 1
+            last = found.positions[i] >> 1
 
 
 @jit_part
@@ -115,7 +115,7 @@ def sample_anchors(
         for i in range(n):
             for j in range(runs[i, FIRST], min(runs[i, END], runs[i, FIRST] + most)):
                 place = np.int64(index.entries[j] & np.uint64(PLACE_MASK))
-                anchors[at] = anchor(found.places[i], place, length, k)
+                anchors[at] = anchor(found.positions[i], place, length, k)
                 at += 1
     anchors = anchors[:at]
     sort_words(anchors)

@@ -40,7 +40,7 @@ def build_seed_index(codes: npt.NDArray[np.uint8], seeds: Seeds) -> PlaceIndex:
     """Return the index of codes (n,) uint8, n below MOST_LETTERS."""
     found = minimizers(codes, 0, codes.size, seeds)
     entries = found.hashes.astype(np.uint64) << np.uint64(PLACE_BITS)
-    entries |= found.places.astype(np.uint64)
+    entries |= found.positions.astype(np.uint64)
     entries.sort()
     bits = min(2 * seeds.k, max(1, int(entries.size).bit_length()))
     starts = np.empty((1 << bits) + 1, np.uint32)

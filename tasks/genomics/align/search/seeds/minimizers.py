@@ -42,12 +42,12 @@ class Minimizers(NamedTuple):
     Attributes
     ----------
     hashes : (n,) uint32
-    places : (n,) int64, twice the position of the k-mer's first base, plus 1 if the reverse
+    positions : (n,) int64, twice the position of the k-mer's first base, plus 1 if the reverse
         complement of the k-mer was hashed
     """
 
     hashes: npt.NDArray[np.uint32]
-    places: npt.NDArray[np.int64]
+    positions: npt.NDArray[np.int64]
 
 
 @jit
@@ -59,7 +59,7 @@ def minimizers(codes: Bytes, begin: int, end: int, seeds: Seeds) -> Minimizers:
     room = TILE + 2 * w
     words, backs = np.empty(room, np.uint32), np.empty(room, np.uint8)
     least, other = np.empty(room, np.uint32), np.empty(room, np.uint32)
-    hashes, places = np.empty(n // 3 + 64, np.uint32), np.empty(n // 3 + 64, np.int64)
+    hashes, positions = np.empty(n // 3 + 64, np.uint32), np.empty(n // 3 + 64, np.int64)
     found = 0
     for first in range(0, n, TILE):
         last = min(first + TILE, n)
@@ -67,13 +67,13 @@ def minimizers(codes: Bytes, begin: int, end: int, seeds: Seeds) -> Minimizers:
         hash_kmers(codes, begin + low, high - low, k, words, backs)
         fill_window_minima(words, high - low, w, least, other)
         if found + last - first > hashes.size:
-            hashes, places = grow_array(hashes, n), grow_array(places, n)
+            hashes, positions = grow_array(hashes, n), grow_array(positions, n)
         for i in range(first - low, last - low):
             if words[i] == least[i] and words[i] != NONE:
                 hashes[found] = words[i]
-                places[found] = 2 * (begin + low + i) + backs[i]
+                positions[found] = 2 * (begin + low + i) + backs[i]
                 found += 1
-    return Minimizers(hashes[:found], places[:found])
+    return Minimizers(hashes[:found], positions[:found])
 
 
 @jit_part

@@ -11,7 +11,7 @@ from gangsaw.tasks.tcr.counting.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.counting.kernels.stages.match import (
     EVERYWHERE,
     find_pieces,
-    packed,
+    pack_segment,
     update_longest,
 )
 from gangsaw.tasks.tcr.counting.kernels.tables import WORD
@@ -68,7 +68,7 @@ def find_long_pieces(
             elif b >= window[1]:
                 for a in range(b - 1, b - 1 - run, -1):
                     if a <= window[0]:
-                        lists[2][crossing] = packed(a, b, e - germline)
+                        lists[2][crossing] = pack_segment(a, b, e - germline)
                         crossing += 1
         n = _list_by_length(b, greatest, lengths, window, lists, n)
         longest = update_longest(greatest, b, longest)
@@ -86,6 +86,6 @@ def _list_by_length(b: int, greatest: int, lengths: Any, window: Any, lists: Any
             matches[b * SHORT + t - 1] = lengths[t]
     for t in range(SHORT + 1, greatest + 1):
         if b >= window[1] and b - t <= window[0]:
-            longer[n] = packed(b - t, b, lengths[t])
+            longer[n] = pack_segment(b - t, b, lengths[t])
             n += 1
     return n

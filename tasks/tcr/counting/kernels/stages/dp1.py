@@ -17,7 +17,7 @@ from gangsaw.tasks.tcr.counting.kernels.stages.match import (
     EVERYWHERE,
     has_window,
     match_ends,
-    unpacked,
+    unpack_segment,
 )
 from gangsaw.tasks.tcr.counting.kernels.stages.scratch import KernelModel, Outputs, Scratch
 from gangsaw.tasks.tcr.counting.kernels.stages.words import find_words, look_up_d
@@ -87,7 +87,7 @@ def sum_exact(
     piece, first = 0, reference.first_b
     if has_d and not has_window(reference):
         # without short segments there is nothing before the first longer one
-        first = unpacked(scratch.longer[0])[1] if longer else reference.length + 1
+        first = unpack_segment(scratch.longer[0])[1] if longer else reference.length + 1
     for b in range(first, reference.length + 1):
         if b:
             row = to_next_lane(row) * WAYS[symbols[b - 1]]
@@ -95,8 +95,8 @@ def sum_exact(
             row = row + short_pieces(scratch.exact, 0, b, scratch.matches)
         elif not has_d and b <= reference.last_a:
             row = row + load(scratch.exact, row_of(0, b), LANES)
-        while piece < longer and unpacked(scratch.longer[piece])[1] == b:
-            a, _, number = unpacked(scratch.longer[piece])
+        while piece < longer and unpack_segment(scratch.longer[piece])[1] == b:
+            a, _, number = unpack_segment(scratch.longer[piece])
             row = row + load(scratch.exact, row_of(0, a), LANES) * number
             piece += 1
         if b >= reference.length - reference.j_match:

@@ -28,7 +28,7 @@ from gangsaw.tasks.tcr.counting.kernels.stages.ends import (
     row_of,
     v_rows,
 )
-from gangsaw.tasks.tcr.counting.kernels.stages.match import NU_LANES, unpacked
+from gangsaw.tasks.tcr.counting.kernels.stages.match import NU_LANES, unpack_segment
 from gangsaw.tasks.tcr.counting.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES
 from gangsaw.tasks.tcr.model import USUAL_N
 
@@ -87,7 +87,7 @@ def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: 
         after = load(scratch.j_rows, row_of(j, b), LANES)
         total = total + resize_to(ways, scratch.terms) * resize_to(after, scratch.terms)
     for piece in range(longer):
-        a, b, number = unpacked(scratch.longer[piece])
+        a, b, number = unpack_segment(scratch.longer[piece])
         before = load(scratch.v_rows, row_of(v, a), LANES) * number
         after = load(scratch.j_rows, row_of(j, b), LANES)
         total = total + resize_to(before * after, scratch.terms)
@@ -116,7 +116,7 @@ def short_pieces_back(rows: Any, p: int, a: int, matches: Any) -> Any:
 def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None:
     """Add D segments with palindromes to the terms of their classes, given by class_term."""
     for piece in range(crossing):
-        a, b, d_class = unpacked(scratch.crossing[piece])
+        a, b, d_class = unpack_segment(scratch.crossing[piece])
         before = load(scratch.v_rows, row_of(v, a), LANES)
         after = load(scratch.j_rows, row_of(j, b), LANES)
         at = (term + scratch.class_term[d_class]) * NU_LANES
@@ -164,13 +164,13 @@ def sum_with_d(reference: Any, longer: int, crossing: int, per_pair: int, scratc
 
 
 @jit_norefs_part
-def append_empty(ways: Any, parted: Any, places: Any, size: int, zero: Any, full: Any) -> None:
+def append_empty(ways: Any, parted: Any, offsets: Any, size: int, zero: Any, full: Any) -> None:
     """Write the paths with a D of length zero, at any boundary; other paths are added later.
 
-    Their number is that of V N N J times the ways to delete D. `places` has the offsets in
+    Their number is that of V N N J times the ways to delete D. `offsets` has the offsets in
     `parted`, in `ways`, and in the counts.
     """
-    of_parted, of_ways, at = places
+    of_parted, of_ways, at = offsets
     if parted[of_parted + size - 1] == 0:  # count of the greatest nu and pi: if it is 0, all are
         zero[at : at + size] = 0
         full[at : at + size] = 0

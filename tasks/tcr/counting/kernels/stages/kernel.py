@@ -24,8 +24,8 @@ from gangsaw.tasks.tcr.counting.kernels.stages.dp2 import (
     weigh,
 )
 from gangsaw.tasks.tcr.counting.kernels.stages.match import (
+    find_palindromes,
     find_palindromic_d,
-    find_turns,
     has_window,
     match_ends,
 )
@@ -77,7 +77,7 @@ def _count_with_d(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
 ) -> None:
     symbols, length = scratch.symbols, reference.length
-    find_turns(symbols, length, limits.max_p, scratch)
+    find_palindromes(symbols, length, limits.max_p, scratch)
     # DP-1 and two D genes need only the calls here: their counts have windows of their own
     window = (reference.last_a if limits.one_d else -SHORT, reference.first_b)
     words = tables.words
@@ -104,17 +104,17 @@ def _count_with_d(
 def _copy_gene(source: int, gene: int, row: int, limits: KernelModel, outputs: Outputs) -> None:
     """Copy the results of a D gene to another one of the same sequence."""
     first = row * limits.n_d
-    copy_items(outputs.d, first + source, first + gene, 5)
-    copy_items(outputs.n1, first + source, first + gene, 4)
-    copy_items(outputs.n2, first + source, first + gene, 4)
+    copy_row_items(outputs.d, first + source, first + gene, 5)
+    copy_row_items(outputs.n1, first + source, first + gene, 4)
+    copy_row_items(outputs.n2, first + source, first + gene, 4)
     if limits.one_d:
         size = (limits.max_n + 1) * (limits.max_p + 1)
-        copy_items(outputs.zero, first + source, first + gene, size)
-        copy_items(outputs.full, first + source, first + gene, size)
+        copy_row_items(outputs.zero, first + source, first + gene, size)
+        copy_row_items(outputs.full, first + source, first + gene, size)
 
 
 @jit_norefs_inline
-def copy_items(array: NumpyArray, source: int, target: int, size: int) -> None:
+def copy_row_items(array: NumpyArray, source: int, target: int, size: int) -> None:
     """Copy `size` items of one row of a flat array to another."""
     for i in range(size):
         array[target * size + i] = array[source * size + i]

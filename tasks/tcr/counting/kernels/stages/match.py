@@ -85,7 +85,7 @@ def has_window(reference: Reference) -> bool:
 
 
 @jit_norefs_inline
-def find_turns(symbols: Any, length: int, max_p: int, scratch: Any) -> None:
+def find_palindromes(symbols: Any, length: int, max_p: int, scratch: Any) -> None:
     """Find the boundaries around which the reference is its own reverse complement.
 
     Fill scratch.reaches: the length of that palindrome's half at each boundary, at most max_p.
@@ -101,13 +101,13 @@ def find_turns(symbols: Any, length: int, max_p: int, scratch: Any) -> None:
         for t in range(max_p):
             left = load(padded, PAD + q - t - 1, CHUNK_LANES)
             right = load(padded, PAD + q + t, CHUNK_LANES)
-            turns = select((left & complement(right)) > 0, turns, 0)
+            turns = select((left & complement_codes(right)) > 0, turns, 0)
             reach = reach + turns
         store(scratch.reaches, q, reach)
 
 
 @jit_norefs_inline
-def complement(codes: Any) -> Any:
+def complement_codes(codes: Any) -> Any:
     """Return the complement of each code of a vector: exchange A=1 with T=2, and C=4 with G=8."""
     return ((codes & 5) << 1) | ((codes >> 1) & 5)
 
@@ -204,7 +204,7 @@ def list_short(word: Any, first: int, crossing_list: Any, crossing: int) -> int:
         bit = trailing_zeros(word)
         b = first + (bit >> 4)
         a = b - 1 - ((bit >> 2) & 3)
-        crossing_list[crossing] = packed(a, b, (bit & 3) + 1)
+        crossing_list[crossing] = pack_segment(a, b, (bit & 3) + 1)
         crossing += 1
         word &= word - ONE
     return crossing
@@ -238,10 +238,10 @@ def list_longer_at(a: int, b: int, longer: Any, d: Any, lists: Any, numbers: Any
     """List R[a:b] by its register; `numbers` counts the longer and crossing segments so far."""
     _, _, inside, germline, _ = d
     n, crossing = numbers
-    lists[0][n] = packed(a, b, count_ones(longer & inside))
+    lists[0][n] = pack_segment(a, b, count_ones(longer & inside))
     ends = (longer & ~inside) >> np.uint64(germline)
     while ends != NOTHING:
-        lists[1][crossing] = packed(a, b, trailing_zeros(ends) + 1)
+        lists[1][crossing] = pack_segment(a, b, trailing_zeros(ends) + 1)
         crossing += 1
         ends &= ends - ONE
     return n + 1, crossing
@@ -326,19 +326,19 @@ def _add_palindrome(
     for e in range(max(ends[0], window[1] - q), end + 1):
         for i in range(max(1, q - window[0]), reach + 1):
             d_class = i * END_CLASSES + max(0, e - germline)
-            scratch.crossing[crossing] = packed(q - i, q + e, d_class)
+            scratch.crossing[crossing] = pack_segment(q - i, q + e, d_class)
             crossing += 1
     return n, crossing, longest, left, right
 
 
 @jit_norefs_inline
-def packed(a: int, b: int, number: int) -> Any:
+def pack_segment(a: int, b: int, number: int) -> Any:
     """Return a segment as one word: a and b, up to MAX_LENGTH, and a class or a number."""
     return np.uint32(a | b << 8 | number << 16)
 
 
 @jit_norefs_inline
-def unpacked(word: Any) -> Any:
+def unpack_segment(word: Any) -> Any:
     """Return a, b and the class or number of a packed segment."""
     number = np.int64(word)
     return number & 255, (number >> 8) & 255, number >> 16

@@ -100,7 +100,7 @@ def make_outputs(arrays: Mapping[str, NumpyArray]) -> Outputs:
     return Outputs._make(arrays[name].reshape(-1) for name in Outputs._fields)
 
 
-def make_scratch(
+def make_counting_scratch(
     narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WORD_D, n_d: int = 0
 ) -> Scratch:
     """Return the buffers of a thread for references of up to MAX_LENGTH symbols."""

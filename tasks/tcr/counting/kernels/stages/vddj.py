@@ -30,9 +30,9 @@ from gangsaw.tasks.tcr.counting.kernels.stages.ends import (
 )
 from gangsaw.tasks.tcr.counting.kernels.stages.match import (
     NU_LANES,
-    find_turns,
+    find_palindromes,
     match_ends,
-    unpacked,
+    unpack_segment,
 )
 from gangsaw.tasks.tcr.counting.kernels.stages.scratch import (
     KernelModel,
@@ -90,7 +90,7 @@ def count_pair_rows(
         reference = match_ends(rows[x], references, tables, limits.max_n, symbols)
         sum_without_d(symbols, reference, 0, scratch)
         _weigh_ends(reference, tables, limits, scratch, chain)
-        find_turns(symbols, reference.length, limits.max_p, scratch)
+        find_palindromes(symbols, reference.length, limits.max_p, scratch)
         _sum_empty(reference, limits, scratch, chain)
         _put_empty(reference.row, tables, limits, chain, outputs)
         _count_pairs(reference, tables, limits, scratch, chain, outputs)
@@ -173,11 +173,11 @@ def _pass_d(
                 row = row + short_pieces(source, pi, b, scratch.matches) * inside
             store(target, row_of(pi, b), row)
         for piece in range(longer):
-            a, b, number = unpacked(scratch.longer[piece])
+            a, b, number = unpack_segment(scratch.longer[piece])
             if a <= last_a:
                 _add(source, row_of(pi, a), number * np.int64(inside), target, row_of(pi, b))
         for piece in range(crossing):
-            a, b, d_class = unpacked(scratch.crossing[piece])
+            a, b, d_class = unpack_segment(scratch.crossing[piece])
             if a <= last_a:
                 ways = np.int64(tables.d_weights[d_class * PI_LANES + pi])
                 _add(source, row_of(pi, a), ways, target, row_of(pi, b))
@@ -204,11 +204,11 @@ def _pass_d_back(
             row = row + short_pieces_back(source, pi, a, scratch.matches) * inside
             store(target, row_of(at, a), row)
         for piece in range(longer):
-            a, b, number = unpacked(scratch.longer[piece])
+            a, b, number = unpack_segment(scratch.longer[piece])
             if b >= reference.first_b:
                 _add(source, row_of(pi, b), number * np.int64(inside), target, row_of(at, a))
         for piece in range(crossing):
-            a, b, d_class = unpacked(scratch.crossing[piece])
+            a, b, d_class = unpack_segment(scratch.crossing[piece])
             if b >= reference.first_b:
                 ways = np.int64(tables.d_weights[d_class * PI_LANES + pi])
                 _add(source, row_of(pi, b), ways, target, row_of(at, a))

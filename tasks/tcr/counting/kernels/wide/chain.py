@@ -15,7 +15,7 @@ from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 
 @jit_norefs_part
-def find_turns(symbols: Codes, length: int, max_p: int, turns: Numbers) -> None:
+def find_wide_palindromes(symbols: Codes, length: int, max_p: int, turns: Numbers) -> None:
     """Fill turns[q]: half length of the reverse-complement palindrome at boundary q."""
     for q in range(length + 1):
         most = min(q, length - q, max_p)
@@ -115,7 +115,7 @@ def pass_d(
 
 
 @jit_norefs_part
-def join(reference: Reference, source: NumpyArray, limits: WideLimits, work: WideWork) -> None:
+def join_to_j(reference: Reference, source: NumpyArray, limits: WideLimits, work: WideWork) -> None:
     """Fill total[nu]: sum over boundaries of the ways source[b, nu] to each, times those to J."""
     n_nus = len(limits.nus)
     work.total[:n_nus] = 0
@@ -133,18 +133,18 @@ def weigh_d(gene: int, p: int, reference: Reference, tables: WideTables, work: W
     """
     size = tables.d_germline[gene]
     left_width = tables.d_starts[gene + 1] - tables.d_starts[gene] - size + 1
-    right = tables.right_places[gene] + p * (size + left_width)
-    left = tables.left_places[gene] + p * left_width
-    places = (tables.d_starts[gene], tables.d_starts[gene + 1], right, left, left_width - 1)
+    right = tables.right_offsets[gene] + p * (size + left_width)
+    left = tables.left_offsets[gene] + p * left_width
+    positions = (tables.d_starts[gene], tables.d_starts[gene + 1], right, left, left_width - 1)
     arrays = (tables.d, tables.right_ways, tables.left_ways)
-    weigh_pieces(reference, arrays, places, work)
+    weigh_pieces(reference, arrays, positions, work)
 
 
 @jit_norefs_part
 def weigh_pieces(
     reference: Reference,
     arrays: tuple[Codes, NumpyArray, NumpyArray],
-    places: tuple[int, int, int, int, int],
+    positions: tuple[int, int, int, int, int],
     work: WideWork,
 ) -> None:
     """Fill weights[b, a] with the segments of a gene.
@@ -153,12 +153,12 @@ def weigh_pieces(
     ----------
     reference : limits of the matches
     arrays : codes of genes, ways of the cuts at their right end, and at their left end
-    places : in these arrays, start and end of the gene, and start of its right and left cuts;
+    positions : in these arrays, start and end of the gene, and start of its right and left cuts;
         longest left palindrome
     work : output
     """
     codes, right_ways, left_ways = arrays
-    start, stop, right, left, longest = places
+    start, stop, right, left, longest = positions
     length, side = reference.length, reference.length + 1
     work.weights[: side * side] = 0
     work.runs[:side] = 0
@@ -199,8 +199,8 @@ def add_emptied(
     """Add palindromes of the symbols after a D that its J-side cut has deleted completely."""
     size = tables.d_germline[gene]
     left_width = tables.d_starts[gene + 1] - tables.d_starts[gene] - size + 1
-    cut = tables.right_ways[tables.right_places[gene] + p * (size + left_width)]
-    left = tables.left_places[gene] + p * left_width
+    cut = tables.right_ways[tables.right_offsets[gene] + p * (size + left_width)]
+    left = tables.left_offsets[gene] + p * left_width
     side = reference.length + 1
     for q in range(side):
         add_palindromic_d(q, 0, cut, tables.left_ways, left, left_width - 1, work, side)

@@ -18,8 +18,8 @@ from gangsaw.tasks.tcr.counting.kernels.stages.match import match_ends
 from gangsaw.tasks.tcr.counting.kernels.stages.scratch import Outputs
 from gangsaw.tasks.tcr.counting.kernels.wide.chain import (
     add_emptied,
-    find_turns,
-    join,
+    find_wide_palindromes,
+    join_to_j,
     leave_v,
     pass_d,
     pass_junction,
@@ -47,7 +47,7 @@ def count_wide_rows(
         put_gene_calls(reference, outputs.genes)
         end = reference.length - reference.j_match
         put_composition(work.sums, reference.v_match, end, outputs.ndn, 4 * row)
-        find_turns(work.symbols, reference.length, limits.max_p, work.turns)
+        find_wide_palindromes(work.symbols, reference.length, limits.max_p, work.turns)
         for gene in range(limits.n_d):
             _call_d(gene, reference, tables, limits, work, outputs)
         v, j = references.v_of[row], references.j_of[row]
@@ -76,8 +76,8 @@ def _leave_and_reach(
     """Fill from_v and to_j for the pi with index p."""
     v_width = tables.v_starts[v + 1] - tables.v_starts[v] + 1
     j_width = tables.j_starts[j + 1] - tables.j_starts[j] + 1
-    leave_v(reference, tables.v_ways, tables.v_places[v] + p * v_width, limits, work)
-    reach_j(reference, tables.j_ways, tables.j_places[j] + p * j_width, limits, work)
+    leave_v(reference, tables.v_ways, tables.v_offsets[v] + p * v_width, limits, work)
+    reach_j(reference, tables.j_ways, tables.j_offsets[j] + p * j_width, limits, work)
 
 
 @jit_norefs_part
@@ -121,9 +121,9 @@ def _count_without_d(
     for b in range(reference.length - reference.j_match, reference.length + 1):
         for k in range(n_nus):
             work.total[k] += work.from_v[b * n_nus + k] * work.j_row[b]
-    put(row, p, work.unit[0], limits, work.total, outputs.no_d)
-    join(reference, work.from_v, limits, work)
-    put(row, p, work.unit[0], limits, work.total, outputs.no_d_two)
+    write_pi_counts(row, p, work.unit[0], limits, work.total, outputs.no_d)
+    join_to_j(reference, work.from_v, limits, work)
+    write_pi_counts(row, p, work.unit[0], limits, work.total, outputs.no_d_two)
 
 
 @jit_norefs_part
@@ -139,13 +139,17 @@ def _count_with_d(
     n_pis = len(limits.pis)
     for gene in range(limits.n_d):
         empty = tables.empty_ways[gene * n_pis + p]
-        put(reference.row * limits.n_d + gene, p, empty, limits, work.total, outputs.zero)
+        write_pi_counts(
+            reference.row * limits.n_d + gene, p, empty, limits, work.total, outputs.zero
+        )
     for gene in range(limits.n_d):
         empty = tables.empty_ways[gene * n_pis + p]
         _weigh(gene, p, reference, tables, limits, work)
         pass_d(reference, work.from_v, empty, work.after_d, limits, work)
-        join(reference, work.after_d, limits, work)
-        put(reference.row * limits.n_d + gene, p, work.unit[0], limits, work.total, outputs.full)
+        join_to_j(reference, work.after_d, limits, work)
+        write_pi_counts(
+            reference.row * limits.n_d + gene, p, work.unit[0], limits, work.total, outputs.full
+        )
 
 
 @jit_norefs_part
@@ -161,12 +165,12 @@ def _count_pairs(
     n_d, n_pis = limits.n_d, len(limits.pis)
     first_pair = reference.row * (n_d * (n_d - 1) // 2)
     pass_junction(reference, work.from_v, work.after_n, limits, work)
-    join(reference, work.after_n, limits, work)
+    join_to_j(reference, work.after_n, limits, work)
     pair = first_pair
     for first in range(n_d):
         for second in range(first + 1, n_d):
             empty = tables.empty_ways[first * n_pis + p] * tables.empty_ways[second * n_pis + p]
-            put(pair, p, empty, limits, work.total, outputs.zero)
+            write_pi_counts(pair, p, empty, limits, work.total, outputs.zero)
             pair += 1
     pair = first_pair
     for first in range(n_d - 1):
@@ -178,13 +182,13 @@ def _count_pairs(
             empty = tables.empty_ways[second * n_pis + p]
             _weigh(second, p, reference, tables, limits, work)
             pass_d(reference, work.after_n, empty, work.after_d, limits, work)
-            join(reference, work.after_d, limits, work)
-            put(pair, p, work.unit[0], limits, work.total, outputs.full)
+            join_to_j(reference, work.after_d, limits, work)
+            write_pi_counts(pair, p, work.unit[0], limits, work.total, outputs.full)
             pair += 1
 
 
 @jit_norefs_part
-def put(
+def write_pi_counts(
     place: int, p: int, ways: int, limits: WideLimits, total: NumpyArray, out: NumpyArray
 ) -> None:
     """Write total[nu] times `ways` as the counts of one pi: out[place, nu, p]."""

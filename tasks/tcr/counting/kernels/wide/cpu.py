@@ -19,7 +19,7 @@ from gangsaw.tasks.tcr.model import Model, empty_d_cuts
 SLICE = 256  # references of a thread's task
 
 
-def count(batch: Batch, model: Model) -> Counts:
+def count_wide(batch: Batch, model: Model) -> Counts:
     """Count the paths to each reference like `kernels.cpu.count`, for any max_p and max_n.
 
     Raises
@@ -31,7 +31,7 @@ def count(batch: Batch, model: Model) -> Counts:
     return Counts(**{name: arrays[name] if shape else None for name, shape in shapes.items()})
 
 
-def largest(batch: Batch, model: Model) -> npt.NDArray[np.float64]:
+def find_largest_counts(batch: Batch, model: Model) -> npt.NDArray[np.float64]:
     """Return the greatest count of each reference, (n,), accurate to 9 digits.
 
     Counts grow with nu and with pi: DP-2 is counted only for the greatest, in floating point.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Sequences
-from gangsaw.tasks.tcr.counting.kernels.tables import parts_of, with_left, with_right
+from gangsaw.tasks.tcr.counting.kernels.tables import split_sequences, with_left, with_right
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
 from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged
 
@@ -26,11 +26,11 @@ class WideTables(NamedTuple):
     d, d_starts : D genes with their right palindromes, concatenated
     both, both_starts : D genes with both palindromes
     d_germline : lengths without palindromes
-    v_ways, v_places : s of a V of k symbols, for k from 0 to its length with the palindrome, for
+    v_ways, v_offsets : s of a V of k symbols, for k from 0 to its length with the palindrome, for
         each pi; offset of each part
-    j_ways, j_places : the same for J
-    right_ways, right_places : s of the J-side cut after e symbols of a D with its right palindrome
-    left_ways, left_places : s of the V-side cut, i = 0, then of i palindrome symbols
+    j_ways, j_offsets : the same for J
+    right_ways, right_offsets : s of the J-side cut after e symbols of a D with its right palindrome
+    left_ways, left_offsets : s of the V-side cut, i = 0, then of i palindrome symbols
     empty_ways : (D genes * pis) ways to delete a D completely
     ones : one for each cut of the longest D with both palindromes
     """
@@ -47,13 +47,13 @@ class WideTables(NamedTuple):
     both_starts: Numbers
     d_germline: Numbers
     v_ways: NumpyArray
-    v_places: Numbers
+    v_offsets: Numbers
     j_ways: NumpyArray
-    j_places: Numbers
+    j_offsets: Numbers
     right_ways: NumpyArray
-    right_places: Numbers
+    right_offsets: Numbers
     left_ways: NumpyArray
-    left_places: Numbers
+    left_offsets: Numbers
     empty_ways: NumpyArray
     ones: NumpyArray
 
@@ -107,12 +107,12 @@ class WideWork(NamedTuple):
 def wide_tables(batch: Batch, model: Model, pis: Sequence[int], dtype: npt.DTypeLike) -> WideTables:
     """Return the kernel tables for these parts, for some of the pi of a model."""
     p = model.max_p
-    genes = parts_of(batch.d)
+    genes = split_sequences(batch.d)
     sizes = [len(gene) for gene in genes]
     right = [with_right(gene, p) for gene in genes]
     both = [with_left(extended, p, gene) for extended, gene in zip(right, genes, strict=True)]
-    v = [with_right(part, p) for part in parts_of(batch.v)]
-    j = [with_left(part, p)[::-1] for part in parts_of(batch.j)]
+    v = [with_right(part, p) for part in split_sequences(batch.v)]
+    j = [with_left(part, p)[::-1] for part in split_sequences(batch.j)]
 
     def ways(lengths: Sequence[int], changes: Callable[[int], range]) -> tuple[NumpyArray, Numbers]:
         found = [

@@ -56,7 +56,7 @@ def test_the_usual_limits_give_the_same(name: str) -> None:
         if model.d_segments == 2 and len(case.d) < 2:
             case = replace(case, d=case.d | {"other": "GATTACA"})
         batch = batch_of(case)
-        wanted, found = cpu.count(batch, model), wide.count(batch, model)
+        wanted, found = cpu.count(batch, model), wide.count_wide(batch, model)
         for field in fields(wanted):
             one, other = getattr(wanted, field.name), getattr(found, field.name)
             np.testing.assert_array_equal(one, other, err_msg=f"{field.name} of {model}")
@@ -154,4 +154,4 @@ def test_the_device_leaves_them_to_the_host(monkeypatch: pytest.MonkeyPatch) -> 
     model = Model.of("dp2", max_p=5)
     batch = batch_of(Case("one", (WORKED,), (V,), (J,), D, model))
     found = values.count_on_device(batch, model)
-    np.testing.assert_array_equal(found.full, wide.count(batch, model).full)
+    np.testing.assert_array_equal(found.full, wide.count_wide(batch, model).full)

@@ -69,7 +69,7 @@ def test_nothing_outside_is_touched(
     ends = [(unit * MAX_LENGTH)[: 4 + 5 * length] for unit in UNITS for length in LENGTHS]
     batch = make_batch(cdr3, ends, ends[::-1], d, model)
     wanted = cpu.count(batch, model)
-    scratch, tables, outputs = cpu.make_scratch, cpu.make_tables, cpu.make_outputs
+    scratch, tables, outputs = cpu.make_counting_scratch, cpu.make_tables, cpu.make_outputs
     within: list[Any] = []
 
     def fenced(arrays: Any) -> Any:
@@ -77,7 +77,7 @@ def test_nothing_outside_is_touched(
         return within[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(cpu, "make_scratch", lambda *a: all_fenced(scratch(*a), at_end))
+        patch.setattr(cpu, "make_counting_scratch", lambda *a: all_fenced(scratch(*a), at_end))
         patch.setattr(cpu, "make_tables", lambda *a: all_fenced(tables(*a), at_end))
         patch.setattr(cpu, "make_outputs", fenced)
         cpu.count(fenced_batch(batch, at_end), model)

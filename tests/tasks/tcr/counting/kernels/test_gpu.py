@@ -211,7 +211,7 @@ def test_the_backend_is_where_the_arrays_lie(cupy: ModuleType) -> None:
     assert backend(batch.references.codes, "gangsaw.tasks.tcr.counting.kernels") is cpu
     device = gpu.uploaded(batch)
     assert backend(device.references.codes, "gangsaw.tasks.tcr.counting.kernels") is gpu
-    found = count.count(device, Model())
+    found = count.count_batch(device, Model())
     assert type(found.full) is cupy.ndarray
 
 

@@ -17,7 +17,7 @@ from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts, Sequences
 from gangsaw.tasks.tcr.counting.paths import bounds
 from gangsaw.tasks.tcr.counting.paths.count import count_distinct
 from gangsaw.tasks.tcr.counting.paths.dataset import variables
-from gangsaw.tasks.tcr.counting.paths.distinct import distinct, take
+from gangsaw.tasks.tcr.counting.paths.distinct import distinct, select_references
 from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
 
@@ -59,7 +59,7 @@ def assert_equal(one: Counts, other: Counts, rows: Any = slice(None)) -> None:
 @pytest.mark.parametrize("share", [0.0, 0.2])
 def test_the_greatest_count_is_known_before_counting(model: Model, share: float) -> None:
     references = with_wildcards(batch(), share)
-    known = bounds.largest(references, model, np.arange(200))
+    known = bounds.find_largest_dp2_counts(references, model, np.arange(200))
     counted = cpu.count(references, model).full.reshape(200, -1).max(axis=1)
     np.testing.assert_allclose(known, counted.astype(np.float64), rtol=2**-40)
 
@@ -68,7 +68,7 @@ def test_the_greatest_count_is_known_before_counting(model: Model, share: float)
 def test_no_harmless_reference_comes_near_the_limit(model: Model) -> None:
     """The quick look at all wildcards is on the safe side of the exact one."""
     references = with_wildcards(batch(), 0.5)
-    known = bounds.largest(references, model, np.arange(200))
+    known = bounds.find_largest_dp2_counts(references, model, np.arange(200))
     assert (known < 2.0**64)[bounds.countable(references, model)].all()
     wildness = np.add.reduceat(
         bounds.LOG_WAYS[references.references.codes], references.references.starts[:-1]
@@ -104,7 +104,7 @@ def test_looked_up_words_find_what_registers_do(max_p: int) -> None:
 def test_equal_references_are_found() -> None:
     plain = batch(300)
     rng = np.random.default_rng(2)
-    many = take(plain, rng.integers(0, 300, 1000))
+    many = select_references(plain, rng.integers(0, 300, 1000))
     rows, same = distinct(many)
     keys = [
         (many.references.codes[a:b].tobytes(), v, j)
@@ -123,7 +123,7 @@ def test_equal_references_are_found() -> None:
 
 def test_equal_references_of_other_genes_differ() -> None:
     plain = batch(1)
-    both = take(plain, np.array([0, 0]))
+    both = select_references(plain, np.array([0, 0]))
     other = replace(both, v_of=np.array([0, 1], np.int32))
     assert len(distinct(both)[0]) == 1
     assert len(distinct(other)[0]) == 2
@@ -132,12 +132,12 @@ def test_equal_references_of_other_genes_differ() -> None:
 @pytest.mark.quick(cases=1)
 @pytest.mark.parametrize("model", [Model(kind="both"), Model(d_segments=2)], ids=str)
 def test_equal_references_counted_once_give_what_all_give(model: Model) -> None:
-    many = take(batch(50), np.random.default_rng(4).integers(0, 50, 200))
+    many = select_references(batch(50), np.random.default_rng(4).integers(0, 50, 200))
     assert_equal(count_distinct(many, model), cpu.count(many, model))
 
 
 def test_an_empty_batch() -> None:
-    none = take(batch(3), np.array([], np.int64))
+    none = select_references(batch(3), np.array([], np.int64))
     counts = count_distinct(none, Model(kind="both"))
     assert counts.full.shape == (0, 3, 11, 5)
     assert count_paths([], V[0], J[0], {"D": D[0]}).sizes["reference"] == 0

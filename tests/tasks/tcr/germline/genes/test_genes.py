@@ -9,7 +9,7 @@ import pytest
 from helpers.germline_files import FASTA, J, V, Write, written
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.germline.anchors import other_strand
+from gangsaw.tasks.tcr.germline.anchors import reverse_complement_iupac
 from gangsaw.tasks.tcr.germline.genes.genes import Gene, WholeGenes, open_genes
 
 
@@ -33,7 +33,9 @@ def test_of_fasta(write: Write) -> None:
 
 
 def test_of_the_other_strand(write: Write) -> None:
-    assert of(write(FASTA.replace(J, other_strand(J)))).j == of(write(FASTA, "b.fasta")).j
+    assert (
+        of(write(FASTA.replace(J, reverse_complement_iupac(J)))).j == of(write(FASTA, "b.fasta")).j
+    )
 
 
 @pytest.mark.parametrize("whole", [True, False])

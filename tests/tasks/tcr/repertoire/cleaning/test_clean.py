@@ -16,8 +16,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.germline import Part, Resolver, open_germline
 from gangsaw.tasks.tcr.model import MAX_LENGTH
 from gangsaw.tasks.tcr.repertoire import ROWS, open_repertoire, reasons
-from gangsaw.tasks.tcr.repertoire.cleaning.clean import DROPPED, KEPT, Limits, clean
-from gangsaw.tasks.tcr.repertoire.cleaning.row_counts import RowCounts, merged, row_counts
+from gangsaw.tasks.tcr.repertoire.cleaning.clean import DROPPED_SCHEMA, VALID_SCHEMA, Limits, clean
+from gangsaw.tasks.tcr.repertoire.cleaning.row_counts import RowCounts, row_counts, sum_row_counts
 from gangsaw.tasks.tcr.repertoire.tables.kernels import CYS, PHE_TRP
 
 V = Resolver([Part("TRBV1*01", "ACCTGC"), Part("TRBV2*01", "GCTAGC"), Part("TRBV6-2*01", "GCC")])
@@ -44,7 +44,7 @@ def batch(*rows: dict[str, Any]) -> Any:
 
 def cleaned(*rows: dict[str, Any], **limits: Any) -> tuple[list[Any], list[Any]]:
     kept, dropped = clean(batch(*rows), V, J, Limits(**limits))
-    assert (kept.schema, dropped.schema) == (KEPT, DROPPED)
+    assert (kept.schema, dropped.schema) == (VALID_SCHEMA, DROPPED_SCHEMA)
     kept.validate(full=True)
     dropped.validate(full=True)
     return kept.to_pylist(), dropped.to_pylist()
@@ -229,7 +229,7 @@ def test_rows_are_dropped_as_the_slow_reference_says(
     parts = [clean(part, V, J, limits) for part in (whole.slice(0, cut), whole.slice(cut))]
     assert pa.Table.from_batches([part[0] for part in parts]) == pa.Table.from_batches([kept])
     assert pa.Table.from_batches([part[1] for part in parts]) == pa.Table.from_batches([dropped])
-    total = merged(row_counts(*part) for part in parts)
+    total = sum_row_counts(row_counts(*part) for part in parts)
     assert total.rows == row_counts(kept, dropped).rows
     pairs = [(row["sample"], reason) for row, reason in zip(numbered, why, strict=True)]
     assert total.rows == {pair: pairs.count(pair) for pair in pairs}
@@ -288,7 +288,7 @@ def test_real_repertoires_are_read_as_they_were_looked_at(
     species = "mouse" if name.startswith("mouse") else "human"
     germline = open_germline(table, locus=locus, species=species)
     resolvers = [germline.resolver(region) for region in "VJ"]
-    found = merged(
+    found = sum_row_counts(
         row_counts(*clean(rows, *resolvers)) for rows in open_repertoire(data / name, locus=locus)
     )
     reasons_found = ["", *found.reasons]

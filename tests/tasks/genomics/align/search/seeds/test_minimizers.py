@@ -22,7 +22,7 @@ def found(text: str, seeds: Seeds) -> Minimizers:
 
 def rows(text: str, seeds: Seeds) -> list[tuple[int, int, bool]]:
     own = found(text, seeds)
-    places = own.places.tolist()
+    places = own.positions.tolist()
     return [(h, p >> 1, bool(p & 1)) for h, p in zip(own.hashes.tolist(), places, strict=True)]
 
 
@@ -54,4 +54,4 @@ def test_the_index_has_all_places_of_a_hash_and_no_others(text: str) -> None:
     for word in (*np.unique(own.hashes), 5):
         first, end = look_up(index, word)
         places = index.entries[first:end] & np.uint64(PLACE_MASK)
-        assert places.tolist() == sorted(own.places[own.hashes == word].tolist())
+        assert places.tolist() == sorted(own.positions[own.hashes == word].tolist())
