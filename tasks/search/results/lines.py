@@ -124,10 +124,10 @@ class TextLines:
         """Return the shown part of a line: all of it, or the surroundings of its first hit."""
         end = found.end
         if end - begin <= SHOWN:
-            return Line(begin, self._text(begin, end), found.is_hit)
+            return Line(begin, self._read(begin, end), found.is_hit)
         first = max(begin, found.hit[0] - REACH)
         last = min(end, found.hit[1] + REACH)
-        text = self._text(first, last)
+        text = self._read(first, last)
         return Line(begin, text, found.is_hit, first - begin, end - last)
 
     def _begin(self, place: int, least: int) -> int:
@@ -135,7 +135,7 @@ class TextLines:
         end, step = place, STEP
         while end > least:
             begin = max(least, end - step)
-            if (at := self._text(begin, end).rfind(NEWLINE)) >= 0:
+            if (at := self._read(begin, end).rfind(NEWLINE)) >= 0:
                 return begin + at + 1
             end, step = begin, min(2 * step, MOST_STEP)
         return least
@@ -145,10 +145,10 @@ class TextLines:
         begin, step = place, STEP
         while begin < self._text.size:
             end = min(begin + step, self._text.size)
-            if (at := self._text(begin, end).find(NEWLINE)) >= 0:
+            if (at := self._read(begin, end).find(NEWLINE)) >= 0:
                 return begin + at
             begin, step = end, min(2 * step, MOST_STEP)
         return self._text.size
 
-    def _text(self, begin: int, end: int) -> bytes:
+    def _read(self, begin: int, end: int) -> bytes:
         return self._text.read(begin, end).tobytes()
