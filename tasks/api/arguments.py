@@ -118,7 +118,7 @@ def check_stream(stream: Stream, options: Mapping[str, object], resume: bool) ->
     """Raise BadParams for options that need a second read of a stream."""
     if resume and not getattr(stream, "is_repeatable", False):
         raise BadParams(f"{stream.name} is a stream: it cannot be resumed, use --overwrite")
-    of_codecs = (option for of in codec_table.answers().values() for option in of.options)
+    of_codecs = (option for of in codec_table.capabilities().values() for option in of.options)
     for option in of_codecs:
         if option.name in options and options[option.name] in option.scans:
             raise BadParams(

@@ -27,7 +27,7 @@ chr1:1,000-2,000 chrM > some.fa
 
 def _command() -> object:
     """Return the command with the options of all domains, each in its own panel."""
-    known: dict[str, Extractor[DataclassInstance]] = entry_points.table(GROUP, Extractor)
+    known: dict[str, Extractor[DataclassInstance]] = entry_points.load_table(GROUP, Extractor)
 
     def extract(store: str, wanted: list[str] | None, **options: DataclassInstance) -> None:
         name = _content(store, known)

@@ -358,7 +358,7 @@ def _summarised(codec: str, parameters: Mapping[str, object]) -> Mapping[str, ob
     if codec not in codec_table.names():
         return parameters
     usual = codec_table.named_class(codec)().params.to_dict()
-    return codec_table.answer(codec).summary(parameters, usual)
+    return codec_table.capabilities_of(codec).summary(parameters, usual)
 
 
 def _line(array: ArrayPlan) -> tuple[str, str]:

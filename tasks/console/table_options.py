@@ -33,7 +33,7 @@ class Owned:
 
 def with_codec_options(command: Callable[P, None]) -> Callable[P, None]:
     """Add the options of all codecs to a command; given ones are passed as `codec_options`."""
-    found = [Owned(name, o) for name, a in codec_table.answers().items() for o in a.options]
+    found = [Owned(name, o) for name, a in codec_table.capabilities().items() for o in a.options]
     return _with_options(command, "codec_options", found, lambda _: CODEC)
 
 

@@ -56,7 +56,7 @@ def write_all(
     recorded = recorded_levels()
     if set(recorded) != {WIDE, NARROW}:
         raise BadParams("lists are of vectors of 64 bytes and of 32: this processor has not both")
-    found = entry_points.table(GROUP, FirstRuns)
+    found = entry_points.load_table(GROUP, FirstRuns)
     if unknown := set(domains) - set(found):
         raise BadParams(
             f"no first runs are called {', '.join(unknown)}: there are {', '.join(found)}"
@@ -76,7 +76,7 @@ def recorded_levels() -> dict[str, str]:
 
 def list_path(domain: str) -> Path:
     """Return the path of a domain's list; the file need not exist."""
-    spec = find_spec(entry_points.entries(GROUP)[domain][0].module)
+    spec = find_spec(entry_points.find_entries(GROUP)[domain][0].module)
     assert spec is not None
     return Path(str(spec.origin)).with_suffix(SUFFIX)
 

@@ -16,16 +16,19 @@ GROUP = "gangsaw.formats"
 @lru_cache(maxsize=1)
 def formats() -> dict[str, Format]:
     """Return all formats by name; a warning names each one that cannot be imported."""
-    entries = entry_points.entries(GROUP)
+    entries = entry_points.find_entries(GROUP)
     found = {
-        name: entry_points.load(several, partial(_named, name)) for name, several in entries.items()
+        name: entry_points.load_first(several, partial(_named, name))
+        for name, several in entries.items()
     }
     return {name: kind for name, kind in sorted(found.items()) if kind is not None}
 
 
 def how_sure(kind: Format, look: Look) -> Sure:
     """Return the confidence of a format; a failing plugin gives `Sure.NO` and a warning."""
-    return entry_points.ask(_entries().get(kind.name), lambda: _looked(kind, look)) or Sure.NO
+    return (
+        entry_points.query_plugin(_entries().get(kind.name), lambda: _looked(kind, look)) or Sure.NO
+    )
 
 
 def _looked(kind: Format, look: Look) -> Sure:
@@ -80,7 +83,7 @@ def markdown(among: Iterable[Format]) -> str:
 @lru_cache(maxsize=1)
 def _entries() -> dict[str, EntryPoint]:
     """Return the entry points that `formats` selected, by name."""
-    found = entry_points.entries(GROUP)
+    found = entry_points.find_entries(GROUP)
     return {
         name: entry_points.settle(several, partial(_of_entry, name))
         for name, several in found.items()

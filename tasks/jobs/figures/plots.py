@@ -51,8 +51,10 @@ def figure_of(info: StoreInfo) -> Figure:
     Raises BadParams for a store without samples.
     """
     mapped = _largest(info)
-    several = entry_points.entries(GROUP).get(mapped.picture)
-    draw: Draw | None = None if several is None else entry_points.load(several, lambda found: found)
+    several = entry_points.find_entries(GROUP).get(mapped.picture)
+    draw: Draw | None = (
+        None if several is None else entry_points.load_first(several, lambda found: found)
+    )
     if draw is None or mapped.block_bits is None:
         return draw_blocks(mapped)
     array = next(array for array in info.source.there if array.name == mapped.name)

@@ -8,8 +8,8 @@ from typing import SupportsInt
 from gangsaw.codecs.core.axes import image_axes
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.selection import (
-    Answers,
     ArrayFacts,
+    Capabilities,
     Extents,
     Extremes,
     Grade,
@@ -35,7 +35,7 @@ def read_depth(text: str) -> int | str:
         raise BadParams(f"--bit-depth must be auto or a number of bits, got {text!r}") from None
 
 
-class _Answers(Answers):
+class _Capabilities(Capabilities):
     options = (
         Option(
             "bit_depth",
@@ -54,7 +54,7 @@ class _Answers(Answers):
             return Refusal(f"has {len(array.shape)} axes", "codes two axes or more")
         return None
 
-    def suits(self, array: ArrayFacts) -> Grade:
+    def grade(self, array: ArrayFacts) -> Grade:
         return Grade.ON_REQUEST if _is_narrowed(array) else Grade.GENERAL
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
@@ -98,7 +98,7 @@ class _Answers(Answers):
         return Picture((at["y"], at["x"]), at["z"], kind="scene")
 
 
-ANSWERS = _Answers()
+CAPABILITIES = _Capabilities()
 
 
 def default_block(chunks: Extents, axes: str) -> tuple[int, int, int]:
