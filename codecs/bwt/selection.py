@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gangsaw.codecs.bwt.params import EFFORTS
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, both_cases
 from gangsaw.codecs.core.plugins.contents import TEXT
 from gangsaw.codecs.core.plugins.selection import (
     ArrayFacts,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, both_cases
 from gangsaw.codecs.core.plugins.contents import KNOWN_NUCLEOTIDES, NUCLEOTIDES
 from gangsaw.codecs.core.plugins.selection import (
     ArrayFacts,

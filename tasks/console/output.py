@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
     from rich.table import Table
 
-    from gangsaw.codecs.core.numba.packs.telling import KernelCount
+    from gangsaw.codecs.core.numba.packs.compile_counts import KernelCount
     from gangsaw.tasks.console.cluster import Workers
     from gangsaw.tasks.engine.report.dry_run import ArrayPlan, JobPlan
     from gangsaw.tasks.engine.report.progress import Amounts, OnProgress, Progress

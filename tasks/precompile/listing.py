@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.numba.packs import gathering, levels, places, telling
+from gangsaw.codecs.core.numba.packs import compile_counts, gathering, levels, pack_files
 from gangsaw.codecs.core.numba.packs.ahead.kernel_lists import (
     ALL,
     GROUP,
@@ -129,7 +129,7 @@ class Recorder:
         return costs
 
     def _setting(self, **more: str) -> KernelSetting:
-        variables = {levels.LEVEL: self.level, places.FOLDERS: places.OFF, **more}
+        variables = {levels.LEVEL: self.level, pack_files.FOLDERS: pack_files.OFF, **more}
         return KernelSetting(self.folder, variables)
 
 
@@ -157,9 +157,9 @@ def measure(out: str, *gathered: str) -> None:
             key = f"{module}:{name} {write_types(types)}"
             kernel = kernel_of(module, name)
             if key not in costs and kernel is not None:
-                began, before = time.process_time(), telling.tally.count
+                began, before = time.process_time(), compile_counts.counters.count
                 kernel.compile(types)
-                costs[key] = time.process_time() - began, telling.tally.count - before
+                costs[key] = time.process_time() - began, compile_counts.counters.count - before
     Path(out).write_text(json.dumps(costs), encoding="utf-8")
 
 

@@ -194,7 +194,7 @@ def in_runs(
 
 def _attempt(work: Callable[[Run], Result], run: Run, needed: int, results: list[Result]) -> str:
     """Append the result of a run and return ""; else return a message about the missing memory."""
-    free = free_bytes()
+    free = free_device_bytes()
     if free is not None and needed > free:
         return f"{_mib(needed)} needed, {_mib(free)} free; use smaller blocks"
     try:
@@ -212,7 +212,7 @@ def _attempt(work: Callable[[Run], Result], run: Run, needed: int, results: list
     return f"{_mib(needed)} needed at most; {reason}"
 
 
-def free_bytes() -> int | None:
+def free_device_bytes() -> int | None:
     """Return the bytes that the current device can allocate, or None with a foreign allocator.
 
     A pool such as RMM's has nearly all memory from the start, so that the device's own number is

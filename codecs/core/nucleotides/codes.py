@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.nucleotides.letters import BASES, COMPLEMENT, NOT_A_BASE, SETS, paired
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, COMPLEMENT, NOT_A_BASE, SETS, paired
 
 Octets = npt.NDArray[np.uint8]
 
@@ -42,17 +42,17 @@ UPPER_CODES = code_table(both_cases=False)  # lower case is NOT_A_BASE
 SET_OF_LETTER = _set_table()  # 0 for bytes that are no nucleotide letters
 
 
-def turned_letters(letters: Octets) -> Octets:
+def reverse_complement_bases(bases: Octets) -> Octets:
     """Return the reverse complement of (n,) letters, preserving case and IUPAC letters."""
-    return COMPLEMENT_OF_LETTER[letters[::-1]]
+    return COMPLEMENT_OF_LETTER[bases[::-1]]
 
 
-def turned_codes(codes: Octets) -> Octets:
+def reverse_complement_codes(codes: Octets) -> Octets:
     """Return the reverse complement of (n,) codes."""
-    turned: Octets = np.minimum(codes[::-1] ^ np.uint8(3), np.uint8(NOT_A_BASE))
-    return turned
+    found: Octets = np.minimum(codes[::-1] ^ np.uint8(3), np.uint8(NOT_A_BASE))
+    return found
 
 
-def turned_sets(sets: Octets) -> Octets:
+def reverse_complement_sets(sets: Octets) -> Octets:
     """Return the reverse complement of (n,) sets."""
     return COMPLEMENT_OF_SET[sets[::-1]]

@@ -31,7 +31,7 @@ def unpacked_codes(packed: Octets, n: int) -> Octets:
     return codes
 
 
-def letters_of_bytes(order: bytes) -> Octets:
+def build_unpacking_table(order: bytes) -> Octets:
     """Return the four letters of each packed byte, (256, 4).
 
     order : letters of codes 0 to 3

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.extras import missing
+from gangsaw.codecs.core.plugins.extras import missing_module
 from gangsaw.codecs.core.plugins.options import Option, flag, listed
 from gangsaw.tasks.formats.contract.signatures import hdf5_start
 from gangsaw.tasks.store.damage import Damage
@@ -286,7 +286,7 @@ class Format:
     def check_installed(self, what: str) -> None:
         """Raise BadParams for a missing module; the message names the package to install."""
         for module in self.lacking:
-            raise missing(module, f"{what} is {self.title}", self.extra)
+            raise missing_module(module, f"{what} is {self.title}", self.extra)
 
     @property
     def lacking(self) -> tuple[str, ...]:

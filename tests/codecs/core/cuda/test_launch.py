@@ -139,7 +139,7 @@ def test_runs_are_halved_until_they_fit(cupy: Any) -> None:
         done.append((run.start, run.stop))
         return run.start
 
-    free = gpu.free_bytes()
+    free = gpu.free_device_bytes()
     assert free is not None
     room = free // 5  # for a block: five promise to fit, seven do not
     assert gpu.in_runs(work, 7, lambda run: room * (run.stop - run.start)) == [0, 1, 3, 5]
@@ -163,7 +163,7 @@ def test_a_foreign_allocator_is_asked_nothing(cupy: Any) -> None:
     before = cupy.cuda.get_allocator()
     cupy.cuda.set_allocator(cupy.cuda.MemoryPool().malloc)
     try:
-        assert gpu.free_bytes() is None
+        assert gpu.free_device_bytes() is None
         assert gpu.in_runs(lambda run: run.stop, 3, lambda run: 1 << 50) == [3]
     finally:
         cupy.cuda.set_allocator(before)

@@ -13,7 +13,7 @@ import pytest
 from helpers.hang import wait_until
 
 from gangsaw.codecs.core.memory.threads import VARIABLE as THREADS
-from gangsaw.codecs.core.numba.packs import places
+from gangsaw.codecs.core.numba.packs import pack_files
 from gangsaw.codecs.core.numba.packs.ahead import compile_listed
 from gangsaw.codecs.core.numba.packs.ahead import helpers as ahead
 from gangsaw.codecs.core.numba.packs.ahead.kernel_lists import (
@@ -80,7 +80,7 @@ def start(folder: Path, *arguments: str, **more: str) -> subprocess.Popen[str]:
         **os.environ,
         "PYTHONPATH": str(folder),
         "NUMBA_CACHE_DIR": str(folder / "cache"),
-        places.FOLDERS: places.OFF,
+        pack_files.FOLDERS: pack_files.OFF,
         ahead.COMMAND: "compress",
         THREADS: "2",
         **more,

@@ -36,7 +36,7 @@ def main(folder: str) -> None:
                 compile_kernel(parse_line(line))
 
 
-def missing(kernels: Sequence[ListedKernel]) -> list[ListedKernel]:
+def missing_kernels(kernels: Sequence[ListedKernel]) -> list[ListedKernel]:
     """Return the kernels that this process would have to compile."""
     return [kernel for kernel in kernels if _is_missing(kernel)]
 
@@ -47,7 +47,7 @@ def compile_kernel(listed: ListedKernel) -> None:
     if kernel is None:
         return
     with compiling.level_codegen():
-        is_done = kernel._cache.holds(types) or kernel._cache.is_taken(types)
+        is_done = kernel._cache.holds(types) or kernel._cache.is_locked(types)
     if not is_done:
         kernel.compile(types)
 
