@@ -49,4 +49,4 @@ CODINGS: dict[Hashable, Coding[Params]] = {
     DENSE: TRANSFORMED,
     FAST: TRANSFORMED,
 }
-BACKEND = HostBackend(CODINGS, lambda params: KIND_OF_EFFORT[params.effort], by_octet=True)
+BACKEND = HostBackend(CODINGS, lambda params: KIND_OF_EFFORT[params.effort], by_first_byte=True)

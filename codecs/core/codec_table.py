@@ -158,7 +158,7 @@ def capabilities_of(name: str) -> Capabilities:
     return found
 
 
-def coding(parameter: str, given: object) -> BlockCodec:
+def coding(parameter: str, value: object) -> BlockCodec:
     """Return the array codec that a codec's parameter names; raise BadParams for any other.
 
     Parameters
@@ -166,14 +166,14 @@ def coding(parameter: str, given: object) -> BlockCodec:
     parameter : name of the parameter in the other codec
     given : a codec, its name, or its JSON
     """
-    codec = _made(parameter, given) if isinstance(given, str | Mapping) else given
+    codec = _made(parameter, value) if isinstance(value, str | Mapping) else value
     if getattr(codec, "codec_name", None) not in table():
         raise BadParams(f"{parameter} must be a codec of arrays, got {codec!r:.60}")
     return cast("BlockCodec", codec)
 
 
-def _made(parameter: str, given: str | Mapping[str, object]) -> BlockCodec:
-    config = {"name": given} if isinstance(given, str) else given
+def _made(parameter: str, value: str | Mapping[str, object]) -> BlockCodec:
+    config = {"name": value} if isinstance(value, str) else value
     name = config.get("name")
     if not isinstance(name, str) or name not in table():
         raise BadParams(f"{parameter} must be one of {', '.join(table())}, got {name!r}")

@@ -23,7 +23,7 @@ SPARE = 8  # bytes after tables
 Counts = npt.NDArray[np.uint32]
 
 
-def encode_block(rows: NumpyArray, params: Params, room: Payload) -> Encoded:
+def encode_block(rows: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode (n, m) uint32."""
     parts = _coded(rows)
     if sum(part.size for part in parts) > rows.nbytes:

@@ -26,7 +26,7 @@ HEAD = Struct("<BBI")  # SCALED: kind, masks, bytes of exceptions
 NO_LANES = np.empty(0, np.int64)
 
 
-def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode floats: as integers with exceptions, by the codec of floats, or raw."""
     floats = np.ascontiguousarray(block, block.dtype.newbyteorder("="))
     if (constant := _constant(floats)) is not None:

@@ -46,11 +46,11 @@ def pack(words: Words, codes: Codes, plane: int, values: list[int]) -> tuple[Pay
         out = np.empty(codes.size + steps.MOST_VARINT, np.uint8)
         size = steps.pack_mask(codes, steps.FIRST_MASK + number, plane, out)
         parts += [np.array([value], little).view(np.uint8), out[:size].copy()]
-    places = np.flatnonzero(codes == steps.OTHER)
-    gaps = np.empty(steps.MOST_VARINT * (places.size + 1), np.uint8)
-    first = steps.put_number(gaps, 0, places.size)
-    size = first + steps.pack_places(places, gaps[first:])
-    return *parts, gaps[:size], words[places].astype(little).view(np.uint8)
+    positions = np.flatnonzero(codes == steps.OTHER)
+    gaps = np.empty(steps.MOST_VARINT * (positions.size + 1), np.uint8)
+    first = steps.put_number(gaps, 0, positions.size)
+    size = first + steps.pack_positions(positions, gaps[first:])
+    return *parts, gaps[:size], words[positions].astype(little).view(np.uint8)
 
 
 def put_back(data: Payload, n_masks: int, plane: int, words: Words) -> None:
@@ -74,9 +74,9 @@ def put_back(data: Payload, n_masks: int, plane: int, words: Words) -> None:
     count, at = steps.get_number(data, at)
     if _checked(at) and count * (1 + size) > data.size - at:
         raise CorruptChunk(f"{count} values stand apart in {data.size} bytes")
-    places = np.empty(count, np.int64)
-    at = _checked(steps.unpack_places(data, at, words.size, places))
-    words[places] = words_of(data[at:], count, words.dtype)
+    positions = np.empty(count, np.int64)
+    at = _checked(steps.unpack_positions(data, at, words.size, positions))
+    words[positions] = words_of(data[at:], count, words.dtype)
 
 
 def words_of(data: Payload, count: int, dtype: Dtype) -> Words:

@@ -167,26 +167,26 @@ def put_masked(mask: Bytes, word: int, words: NumpyArray) -> None:
 
 
 @jit
-def pack_places(places: Int64s, out: Bytes) -> int:
+def pack_positions(positions: Int64s, out: Bytes) -> int:
     """Write positions as gaps; return their bytes.
 
     out : (MOST_VARINT * n,) uint8
     """
     at, before = 0, -1
-    for place in places:
+    for place in positions:
         at = put_number(out, at, place - before - 1)
         before = place
     return at
 
 
 @jit
-def unpack_places(data: Bytes, at: int, n: int, places: Int64s) -> int:
+def unpack_positions(data: Bytes, at: int, n: int, positions: Int64s) -> int:
     """Fill positions below n from their gaps; return the end of these, -1 if they are invalid."""
     before = -1
-    for i in range(places.size):
+    for i in range(positions.size):
         gap, at = get_number(data, at)
         if at < 0 or gap >= n - before - 1:
             return -1
         before += gap + 1
-        places[i] = before
+        positions[i] = before
     return at

@@ -35,14 +35,14 @@ class Option:
         """Option as typed on the command line."""
         return flag(self.name)
 
-    def value(self, given: object) -> object:
+    def value(self, setting: object) -> object:
         """Return the value of a text; other values, from Python, are returned unchanged.
 
         Raises BadParams for a text that `read` rejects, and for values outside the choices.
         """
-        value = self._read(given) if isinstance(given, str) else given
+        value = self._read(setting) if isinstance(setting, str) else setting
         if self.choices and value not in self.choices:
-            raise none_of(self.flag, self.choices, given)
+            raise none_of(self.flag, self.choices, setting)
         return value
 
     def _read(self, text: str) -> object:

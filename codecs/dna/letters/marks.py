@@ -15,7 +15,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.kernels import is_base
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.core.numba.vectors.byte_lanes import VECTOR_BYTES, OF_BYTES, first_lanes
+from gangsaw.codecs.core.numba.vectors.byte_lanes import OF_BYTES, VECTOR_BYTES, first_lanes
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, select, store
 from gangsaw.codecs.core.numba.vectors.logic import both
 from gangsaw.codecs.dna.letters.numbers import WRONG, get_number, put_number

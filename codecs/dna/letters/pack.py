@@ -14,10 +14,10 @@ from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.byte_lanes import (
-    VECTOR_BYTES,
     OF_BYTES,
     OF_FOURTH,
     TABLE,
+    VECTOR_BYTES,
     join_fours,
     look_up,
     split_table,

@@ -128,8 +128,8 @@ def warm(
 
 
 def _teller(quiet: bool) -> Callable[[str], None]:
-    def told(step: str) -> None:
+    def tell(step: str) -> None:
         if not quiet:
             sys.stderr.write(f"{step}: done\n")
 
-    return told
+    return tell

@@ -11,10 +11,10 @@ from numba import types
 
 from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs
 from gangsaw.codecs.core.numba.vectors.byte_lanes import (
-    VECTOR_BYTES,
     OF_BYTES,
     OF_FOURTH,
     TABLE,
+    VECTOR_BYTES,
     emit_plain_look_up,
     first_lanes,
     join_fours,
