@@ -24,11 +24,11 @@ class Strings(BytesCodec):
 
     def encode_bytes(self, data: Bytes) -> Bytes:
         """Return the frame of a chunk's bytes, strings or others; raise BadParams above 1 GiB."""
-        return coding.encode(data, self.params.inner)
+        return coding.encode_strings(data, self.params.inner)
 
     def decode_bytes(self, data: Bytes) -> Bytes:
         """Return the bytes of a frame; raise CorruptChunk or NewerFormat if it is invalid."""
-        return coding.decode(data, self.params.inner)
+        return coding.decode_strings(data, self.params.inner)
 
     def peak_bytes(self, n_bytes: int) -> int:
         """Return an upper bound of the bytes to encode or decode a chunk, without its bytes."""

@@ -31,11 +31,11 @@ from gangsaw.codecs.strings.header import (
 from gangsaw.codecs.strings.items import (
     FIELD,
     Lengths,
+    concatenate_items,
     find_ends,
     lengths_of,
     mark_bytes,
-    put_back,
-    take_out,
+    restore_items,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 NEWLINE = 10  # end of text lines, which does not occur in strings that are lines
 
 
-def encode(data: Bytes, inner: BlockCodec) -> Bytes:
+def encode_strings(data: Bytes, inner: BlockCodec) -> Bytes:
     """Return the frame of a chunk's bytes; raise BadParams if it is too long for a frame."""
     if data.size > MOST_BYTES:
         raise BadParams(
@@ -58,7 +58,7 @@ def encode(data: Bytes, inner: BlockCodec) -> Bytes:
     return np.concatenate([np.frombuffer(part, np.uint8) for part in parts])
 
 
-def decode(frame: Bytes, inner: BlockCodec) -> Bytes:
+def decode_strings(frame: Bytes, inner: BlockCodec) -> Bytes:
     """Return the bytes of a chunk.
 
     Raises
@@ -73,12 +73,12 @@ def decode(frame: Bytes, inner: BlockCodec) -> Bytes:
         return rest
     if header.kind != LENGTHS:
         body = _decoded(rest, header.body_bytes, "u1", inner)
-        return body if header.kind == PLAIN else _put_back(header, body, _lengths(header, body))
+        return body if header.kind == PLAIN else _restored(header, body, _lengths(header, body))
     apart, rest = rest[: header.detail], rest[header.detail :]
     lengths = _decoded(apart, header.n_items, f"<u{header.width}", inner).astype(np.uint32)
     if int(lengths.sum(dtype=np.int64)) != header.item_bytes:
         raise CorruptChunk("the lengths of the strings are not those of their bytes")
-    return _put_back(header, _decoded(rest, header.body_bytes, "u1", inner), lengths)
+    return _restored(header, _decoded(rest, header.body_bytes, "u1", inner), lengths)
 
 
 def _plain(data: Bytes, inner: BlockCodec) -> list[bytes | memoryview | Bytes]:
@@ -88,7 +88,7 @@ def _plain(data: Bytes, inner: BlockCodec) -> list[bytes | memoryview | Bytes]:
 def _items(data: Bytes, lengths: Lengths, inner: BlockCodec) -> list[bytes | memoryview | Bytes]:
     header = _header(data, lengths)
     body = np.empty(header.body_bytes, np.uint8)
-    take_out(data[FIELD:], lengths, int(header.kind == ENDED), header.end, body)
+    concatenate_items(data[FIELD:], lengths, int(header.kind == ENDED), header.end, body)
     coded = inner.encode_chunk(body)
     if header.kind != LENGTHS:
         return [header.pack(), coded]
@@ -119,10 +119,10 @@ def _lengths(header: StringsHeader, body: Bytes) -> Lengths:
     return lengths
 
 
-def _put_back(header: StringsHeader, body: Bytes, lengths: Lengths) -> Bytes:
+def _restored(header: StringsHeader, body: Bytes, lengths: Lengths) -> Bytes:
     data = np.empty(header.n_bytes, np.uint8)
     data[:FIELD] = np.frombuffer(header.n_items.to_bytes(FIELD, "little"), np.uint8)
-    put_back(body, lengths, int(header.kind == ENDED), data[FIELD:])
+    restore_items(body, lengths, int(header.kind == ENDED), data[FIELD:])
     return data
 
 

@@ -45,7 +45,7 @@ def mark_bytes(data: Bytes, lengths: Lengths, there: NDArray[np.bool_]) -> None:
 
 
 @jit
-def take_out(data: Bytes, lengths: Lengths, n_ends: int, end: int, body: Bytes) -> None:
+def concatenate_items(data: Bytes, lengths: Lengths, n_ends: int, end: int, body: Bytes) -> None:
     """Concatenate items, with `n_ends` bytes `end` after each; `data` as in `mark_bytes`."""
     at, to = 0, 0
     for i in range(lengths.size):
@@ -72,7 +72,7 @@ def find_ends(body: Bytes, end: int, lengths: Lengths) -> bool:
 
 
 @jit
-def put_back(body: Bytes, lengths: Lengths, n_ends: int, data: Bytes) -> None:
+def restore_items(body: Bytes, lengths: Lengths, n_ends: int, data: Bytes) -> None:
     """Write items, each after its length; in `body` each is followed by `n_ends` end bytes."""
     at, to = 0, 0
     for i in range(lengths.size):

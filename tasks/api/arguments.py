@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.formats.contract.format import SourceOptions, flags, list_changed_options
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.formats.contract.opening import (
@@ -143,7 +143,7 @@ def opened_source(
         options = replace(options, variables=(), accept_loss=False)
     source = found
     if asked := list_changed_flags(options):
-        raise BadParams(f"{source.name} is open: {listed(asked)} comes too late")
+        raise BadParams(f"{source.name} is open: {join_words(asked)} comes too late")
     return source, Watch.of(source)
 
 

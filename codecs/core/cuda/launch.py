@@ -31,7 +31,7 @@ _compiling = threading.Lock()
 around_launch: Callable[[], AbstractContextManager[None]] = nullcontext  # `timed_launches` sets it
 
 
-def load(package: str, file: str, defines: Mapping[str, int | str]) -> KernelModule:
+def load_module(package: str, file: str, defines: Mapping[str, int | str]) -> KernelModule:
     """Return a CUDA source of a package, compiled for the current device, as a CuPy module.
 
     It is loaded once per process, device and `defines`. It is compiled only if no earlier process
@@ -93,7 +93,7 @@ def launch(
         kernel((grid,), (block,), tuple(arguments), shared_mem=shared_bytes)
 
 
-def aligned(array: DeviceArray, item_bytes: int) -> bool:
+def is_aligned(array: DeviceArray, item_bytes: int) -> bool:
     """Return True if a device can load and store items of item_bytes bytes in a CuPy array."""
     places = (int(array.data.ptr), *array.strides)
     return not any(place % item_bytes for place in places)

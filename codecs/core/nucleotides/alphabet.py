@@ -39,6 +39,6 @@ def _complement() -> bytes:
 COMPLEMENT = _complement()  # for `bytes.translate`
 
 
-def reverse_complement(text: bytes) -> bytes:
+def reverse_complement_text(text: bytes) -> bytes:
     """Return the reverse complement of a text."""
     return text.translate(COMPLEMENT)[::-1]

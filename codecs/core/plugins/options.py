@@ -72,7 +72,7 @@ def none_of(what: str, words: Iterable[object], got: object) -> BadParams:
     """Return the error of a value that is none of these words; it names the nearest one."""
     known = [str(word) for word in words]
     shown = f"{got!r}" if got is not None else "nothing"
-    return BadParams(f"{what} must be {listed(known, 'or')}, got {shown}{nearest(got, known)}")
+    return BadParams(f"{what} must be {join_words(known, 'or')}, got {shown}{nearest(got, known)}")
 
 
 def nearest(got: object, words: Iterable[object]) -> str:
@@ -82,7 +82,7 @@ def nearest(got: object, words: Iterable[object]) -> str:
     return f"; did you mean {known[near[0]]}?" if near else ""
 
 
-def listed(words: Iterable[object], last: str = "and") -> str:
+def join_words(words: Iterable[object], last: str = "and") -> str:
     """Return words as a list in prose: "a, b and c"."""
     texts = [str(word) for word in words]
     return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)

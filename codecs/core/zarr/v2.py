@@ -19,7 +19,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
 from gangsaw.codecs.core.zarr.named import NamedCodec
-from gangsaw.codecs.core.zarr.trailer import ChunkKind, pack, unpack
+from gangsaw.codecs.core.zarr.trailer import ChunkKind, pack_trailer, unpack_trailer
 
 HOME = "gangsaw.codecs"  # the module that creates the classes by name
 
@@ -82,7 +82,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         array: _ArrayLike = ensure_ndarray_like(buf)
         if self.place is not None:
             return bytes(self.codec.encode_chunk(_placed(array, self.place)))
-        behind = pack(_place_of(array))
+        behind = pack_trailer(_place_of(array))
         return bytes(self.codec.encode_chunk(array)) + behind
 
     def decode(self, buf: object, out: object = None) -> Array:
@@ -96,7 +96,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         frame: Bytes = to_host(data).view(np.uint8)
         place = self.place
         if place is None:
-            place, frame = unpack(frame)
+            place, frame = unpack_trailer(frame)
             self._check(place, frame)
         chunk = empty_in_memory_of(data, *place)
         self.codec.decode_chunk(frame, chunk)

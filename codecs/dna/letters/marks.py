@@ -18,7 +18,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.byte_lanes import OF_BYTES, VECTOR_BYTES, first_lanes
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, select, store
 from gangsaw.codecs.core.numba.vectors.logic import both
-from gangsaw.codecs.dna.letters.numbers import WRONG, get_number, put_number
+from gangsaw.codecs.dna.letters.numbers import WRONG, get_leb128, put_leb128
 from gangsaw.codecs.dna.letters.pack import expected_bases
 
 MOST_RECORD = 11  # bytes of two numbers and a letter
@@ -87,7 +87,7 @@ NONE_FOUND = FoundMarks(OddRun(NOTHING, 0, 0, 0, 0), Turns(0, 0, 0, 0))
 @jit_norefs_inline
 def toggle_case(low: Turns, at: int, out: Marks) -> Turns:
     """Toggle lower case at a position, and write the length of what ended there."""
-    used = put_number(out.cases, low.used, at - low.last - low.is_low)
+    used = put_leb128(out.cases, low.used, at - low.last - low.is_low)
     return Turns(1 - low.is_low, at, low.end, used)
 
 
@@ -102,8 +102,8 @@ def close_run(run: OddRun, out: Marks) -> OddRun:
     """Write a current run of an exception."""
     if run.begin == NOTHING:
         return run
-    used = put_number(out.exceptions, run.used, run.begin - run.before)
-    used = put_number(out.exceptions, used, run.end - run.begin - 1)
+    used = put_leb128(out.exceptions, run.used, run.begin - run.before)
+    used = put_leb128(out.exceptions, used, run.end - run.begin - 1)
     out.exceptions[used] = run.value
     return OddRun(NOTHING, 0, 0, run.end, used + 1)
 
@@ -224,10 +224,10 @@ def put_exceptions(data: Bytes, out: Bytes) -> bool:
     """Overwrite letters by exceptions; return True if an encoder could have written these."""
     at, place = 0, 0
     while at < data.size:
-        gap, at = get_number(data, at)
+        gap, at = get_leb128(data, at)
         if at == WRONG:
             return False
-        length, at = get_number(data, at)
+        length, at = get_leb128(data, at)
         if at == WRONG or at >= data.size or place + gap + length >= out.size:
             return False
         value = int(data[at])
@@ -245,10 +245,10 @@ def put_cases(data: Bytes, out: Bytes) -> bool:
     """Convert runs of letters to lower case; return True if an encoder could have written these."""
     at, place = 0, 0
     while at < data.size:
-        gap, at = get_number(data, at)
+        gap, at = get_leb128(data, at)
         if at == WRONG:
             return False
-        length, at = get_number(data, at)
+        length, at = get_leb128(data, at)
         if at == WRONG or place + gap + length >= out.size:
             return False
         place += gap

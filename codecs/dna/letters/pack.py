@@ -19,7 +19,7 @@ from gangsaw.codecs.core.numba.vectors.byte_lanes import (
     TABLE,
     VECTOR_BYTES,
     join_fours,
-    look_up,
+    look_up_bytes,
     split_table,
     spread_fours,
 )
@@ -52,7 +52,7 @@ _BASES_LOW, _BASES_HIGH = split_table(_of_code())
 @jit_norefs_inline
 def expected_bases(text: Vector) -> Any:
     """Return a vector of upper case bases that equals `text` exactly at its upper case bases."""
-    return look_up(text, _EXPECTED_LOW, _EXPECTED_HIGH)
+    return look_up_bytes(text, _EXPECTED_LOW, _EXPECTED_HIGH)
 
 
 @jit_norefs_inline
@@ -88,7 +88,7 @@ def unpack_text(packed: Bytes, text: Bytes) -> None:
     at = 0
     while at + VECTOR_BYTES <= text.size:
         codes = spread_fours(load(packed, at >> 2, OF_FOURTH))
-        store(text, at, look_up(codes, _BASES_LOW, _BASES_HIGH))
+        store(text, at, look_up_bytes(codes, _BASES_LOW, _BASES_HIGH))
         at += VECTOR_BYTES
     for i in range(at, text.size):
         text[i] = BASES[int(packed[i >> 2]) >> (6 - 2 * (i & 3)) & 3]

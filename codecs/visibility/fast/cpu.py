@@ -69,11 +69,8 @@ class FastCoding:
     def encode(self, batch: Sources[Params], first: int, end: int, plain: Plain | None) -> None:
         """Encode blocks of one form; blocks that do not get shorter are stored raw."""
         assert plain is not None
-        plan, addresses, output = (
-            plan_form(batch.addresses.forms[first]),
-            batch.addresses,
-            batch.output,
-        )
+        addresses, output = batch.addresses, batch.output
+        plan = plan_form(addresses.forms[first])
         while first < end:
             n, buffer = end - first, output.free_buffer(first)
             out = reuse_buffer(plan, n) if buffer is None else buffer

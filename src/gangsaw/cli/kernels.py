@@ -24,7 +24,7 @@ Processes = Annotated[int, typer.Option(min=0, help="Processes at a time, 0 for 
 
 
 @app.command(name="list")
-def listed(
+def list_kernels(
     as_json: opt.Json = False,
     write: Annotated[
         bool,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import missing_module
-from gangsaw.codecs.core.plugins.options import Option, flag, listed
+from gangsaw.codecs.core.plugins.options import Option, flag, join_words
 from gangsaw.tasks.formats.contract.signatures import hdf5_start
 from gangsaw.tasks.store.damage import Damage
 
@@ -279,8 +279,8 @@ class Format:
         """Raise BadParams if an option in `asked` is not in `taken`; the message lists `taken`."""
         if asked <= taken:
             return
-        wrong = listed(flags(asked - taken))
-        there = f"it takes {listed(flags(taken))}" if taken else f"leave {wrong} out"
+        wrong = join_words(flags(asked - taken))
+        there = f"it takes {join_words(flags(taken))}" if taken else f"leave {wrong} out"
         raise BadParams(f"{what} is {self.title}, which takes no {wrong}; {there}")
 
     def check_installed(self, what: str) -> None:

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from importlib.metadata import EntryPoint
 
 from gangsaw.codecs.core.plugins import entry_points
-from gangsaw.codecs.core.plugins.options import listed, none_of
+from gangsaw.codecs.core.plugins.options import join_words, none_of
 from gangsaw.tasks.formats.contract.format import Format, Look, Sure
 
 GROUP = "gangsaw.formats"
@@ -65,13 +65,13 @@ def titles(among: list[Format]) -> str:
 
 def names(among: list[Format]) -> str:
     """Return the names of formats for a message."""
-    return listed(sorted(kind.name for kind in among), "or")
+    return join_words(sorted(kind.name for kind in among), "or")
 
 
 def suffixes(among: list[Format]) -> str:
     """Return, for a message, the usual suffix of each format that has one."""
     usual = dict.fromkeys(kind.suffixes[0] for kind in among if kind.suffixes)
-    return listed(list(usual), "or")
+    return join_words(list(usual), "or")
 
 
 def markdown(among: Iterable[Format]) -> str:

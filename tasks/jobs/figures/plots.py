@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins import entry_points
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.formats.exporting.atomic import whole_files
 from gangsaw.tasks.jobs.figures.bits import BitMap
 from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
@@ -31,7 +31,7 @@ Draw = Callable[[ArrayInfo, ZarrArray, ZarrSource], "Figure"]
 def check_picture(path: Path) -> None:
     """Raise BadParams for a suffix that is no supported image format."""
     if path.suffix.lower() not in PICTURES:
-        raise BadParams(f"{path}: a picture is {listed(PICTURES, 'or')}")
+        raise BadParams(f"{path}: a picture is {join_words(PICTURES, 'or')}")
 
 
 def plot_store(info: StoreInfo, path: Path) -> None:

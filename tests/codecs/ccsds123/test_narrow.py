@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as of_numpy
 
 from gangsaw.codecs.ccsds123.codec import Ccsds123
-from gangsaw.codecs.ccsds123.narrow import coded_dtype, narrowed
+from gangsaw.codecs.ccsds123.narrow import coded_dtype, narrow_block
 from gangsaw.codecs.ccsds123.samples import FULL
 from gangsaw.codecs.ccsds123.selection import CAPABILITIES, bit_depth
 from gangsaw.codecs.core.errors import BadParams
@@ -65,7 +65,7 @@ def test_one_sample_outside_is_refused_and_named(
 def test_narrower_integers_are_handed_on_as_they_are() -> None:
     for dtype in ("u1", "i2", ">u4", ">i4"):
         block = np.zeros((1, 2, 2), dtype)
-        assert narrowed(block) is block
+        assert narrow_block(block) is block
         assert coded_dtype(block.dtype) == block.dtype
 
 

@@ -143,5 +143,5 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
 
     def _gather(self, sig: tuple[Type, ...], code: Callable[[], object]) -> None:
         """Collect code that Python called, if a pack is being built."""
-        if gathering.folder() is not None and compiling.is_outermost():
-            gathering.gather(self.key(sig), self.kernel, sig, code)
+        if gathering.gathering_folder() is not None and compiling.is_outermost():
+            gathering.gather_kernel(self.key(sig), self.kernel, sig, code)

@@ -36,7 +36,7 @@ def split_table(items: bytes) -> tuple[np.uint64, np.uint64]:
 
 
 @intrinsic
-def look_up(
+def look_up_bytes(
     typing_context: TypingContext, vector: Vector, low: types.Integer, high: types.Integer
 ) -> Lowering:
     """Look up each byte in a table of 16 by its lower half; bytes above 127 give 0.

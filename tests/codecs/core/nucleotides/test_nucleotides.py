@@ -63,9 +63,9 @@ def test_complements_are_those_of_the_bases() -> None:
     expected = {ord(x): ord(partner(x)) for x in MEANINGS}
     expected |= {ord(x.lower()): ord(partner(x).lower()) for x in MEANINGS}
     assert list(alphabet.COMPLEMENT) == [expected.get(i, i) for i in range(256)]
-    assert alphabet.reverse_complement(b"AACGTNrY=.") == b".=RyNACGTT"
+    assert alphabet.reverse_complement_text(b"AACGTNrY=.") == b".=RyNACGTT"
     text = np.frombuffer(b"AACGTNrY=.", np.uint8)
-    assert codes.reverse_complement_bases(text).tobytes() == alphabet.reverse_complement(
+    assert codes.reverse_complement_bases(text).tobytes() == alphabet.reverse_complement_text(
         text.tobytes()
     )
 

@@ -178,7 +178,7 @@ def test_each_line_of_a_list_names_a_kernel_and_types(path: Path, tmp_path: Path
     for kernel in {kernel.key: kernel for one in lists for kernel in one.kernels}.values():
         types = parse_types(kernel.types)
         assert write_types(types) == kernel.types
-        dispatcher = compile_listed.kernel_of(kernel)
+        dispatcher = compile_listed.find_kernel(kernel)
         assert dispatcher is not None or kernel.vectors != "all", kernel.key
         if dispatcher is not None:
             assert len(types) == dispatcher.py_func.__code__.co_argcount, kernel.key

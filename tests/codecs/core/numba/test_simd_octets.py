@@ -18,7 +18,7 @@ from gangsaw.codecs.core.numba.vectors.byte_lanes import (
     emit_plain_look_up,
     first_lanes,
     join_fours,
-    look_up,
+    look_up_bytes,
     split_table,
     spread_fours,
 )
@@ -39,7 +39,7 @@ def plain_pick(typing_context: Any, vector: Any, low: Any, high: Any) -> Any:
 def picked(data: Any, low: Any, high: Any, out: Any, plain: Any) -> None:
     for at in range(0, data.size, VECTOR_BYTES):
         octets = load(data, at, OF_BYTES)
-        store(out, at, look_up(octets, low, high))
+        store(out, at, look_up_bytes(octets, low, high))
         store(plain, at, plain_pick(octets, low, high))
 
 

@@ -244,7 +244,7 @@ def forged(rng: np.random.Generator, lanes: Lanes, itemsize: int) -> tuple[Any, 
     counts[np.arange(dense.N_TABLES), symbols] = 4096
     bits = rng.integers(0, 256, 50_000, np.uint8) * (rng.random(50_000) < rng.choice([0.02, 1]))
     states = np.full(32, 1 << 16, "<u4").view(np.uint8)
-    return choice, (dense.write_tables(counts, n_symbols), states, bits.astype(np.uint8))
+    return choice, (dense.pack_tables(counts, n_symbols), states, bits.astype(np.uint8))
 
 
 @every_width

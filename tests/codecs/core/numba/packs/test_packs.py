@@ -51,7 +51,7 @@ def pack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     assert LEVEL is not None
     (tmp_path / "gathered").mkdir()
     with monkeypatch.context() as gathers:
-        gathers.setattr(gathering, "folder", lambda: tmp_path / "gathered")
+        gathers.setattr(gathering, "gathering_folder", lambda: tmp_path / "gathered")
         assert fresh()(7) == 22
     path = tmp_path / "packs" / pack_files.file_name(LEVEL.name)
     packs.write(path, LEVEL, gathering.gathered(tmp_path / "gathered"))
