@@ -21,14 +21,9 @@ from zarr.registry import get_codec_class
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.codecs.core.plugins import selection
 from gangsaw.codecs.core.plugins.contents import CONTENT, TEXT
-from gangsaw.codecs.core.plugins.selection import (
-    ArrayFacts,
-    Capabilities,
-    Extents,
-    Grade,
-    SourceArrays,
-)
+from gangsaw.codecs.core.plugins.selection import ArrayFacts, Capabilities, Extents, Grade
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.jobs.choice.extremes import find_extremes, first_nan
 from gangsaw.tasks.sources.source import Description, SourceArray
@@ -89,14 +84,12 @@ class Choice:
     @property
     def coding(self) -> Capabilities:
         """Capabilities of the codec `coded_by`."""
-        return (
-            Capabilities() if self.coded_by is None else codec_table.capabilities()[self.coded_by]
-        )
+        return codec_table.capabilities()[self.coded_by] if self.coded_by else Capabilities()
 
 
 def facts_of_all(arrays: Iterable[Description], client: Client | None = None) -> list[ArrayFacts]:
     """Return the facts about each array of a source, with links to its other arrays."""
-    return [*SourceArrays(facts_of(array, client) for array in arrays)]
+    return [*selection.SourceArrays(facts_of(array, client) for array in arrays)]
 
 
 def facts_of(array: Description, client: Client | None = None) -> ArrayFacts:
@@ -166,8 +159,7 @@ def chunks_of(
     If the codec has no preference, the codec that suits the content best decides. Raises BadParams
     for chunks that do not fit the array or the chunks of its source.
     """
-    answer = codec_table.capabilities().get(name or "", Capabilities())
-    least = answer.least_chunks(array)
+    least = codec_table.capabilities().get(name or "", Capabilities()).least_chunks(array)
     if least is None:
         least = by_content(array).capabilities.least_chunks(array)
     extents = chunks_for(source, chunks, least)

@@ -304,13 +304,10 @@ class _Survey:
         return math.prod(self.array.shape) * self.array.dtype.itemsize
 
     def _summary(self) -> Mapping[str, object]:
-        told = _of_filters(self.array)
-        if self.named is None:
+        told, named = _of_filters(self.array), self.named
+        if named is None:
             return told
-        return {
-            **told,
-            **self.capabilities.summary(self.params, type(self.named)().params.to_dict()),
-        }
+        return {**told, **self.capabilities.summary(self.params, type(named)().params.to_dict())}
 
     def _coder(self) -> ChunkCoder | None:
         of_v3 = isinstance(self.array.metadata, ArrayV3Metadata)
