@@ -23,10 +23,10 @@ class Graded(Capabilities):
     """A codec that suits every array alike."""
 
     def __init__(self, grade: Grade, plain: Mapping[str, Any] | None = None) -> None:
-        self.grade, self.plain = grade, plain
+        self.level, self.plain = grade, plain
 
     def grade(self, array: ArrayFacts) -> Grade:
-        return self.grade
+        return self.level
 
     def companion(self, array: ArrayFacts) -> Mapping[str, Any] | None:
         return self.plain
