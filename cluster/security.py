@@ -127,7 +127,7 @@ def speaks_tls(host: str, port: int) -> bool:
         return False
 
 
-def answers(host: str, port: int) -> bool:
+def accepts_connections(host: str, port: int) -> bool:
     """Return True if a server accepts connections on this port."""
     try:
         with socket.create_connection((host, port), PROBE_SECONDS):

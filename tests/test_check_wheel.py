@@ -8,9 +8,9 @@ from pathlib import Path
 import check_wheel
 import pytest
 
-from gangsaw.codecs.core.numba.packs import levels, places
+from gangsaw.codecs.core.numba.packs import levels, pack_files
 
-PACKS = [f"gangsaw/kernels/{places.file_name(level.name)}" for level in levels.LEVELS]
+PACKS = [f"gangsaw/kernels/{pack_files.file_name(level.name)}" for level in levels.LEVELS]
 OTHERS = ("gangsaw/kernels/notes.txt", "gangsaw/x86-64-v3.pack", "gangsaw/kernels/a/b.pack")
 
 

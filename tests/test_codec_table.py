@@ -29,7 +29,7 @@ from helpers.every_codec import (
 
 from gangsaw import codecs
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.plugins.selection import Answers, ArrayFacts, Grade
+from gangsaw.codecs.core.plugins.selection import ArrayFacts, Capabilities, Grade
 
 first_cases = {case.codec_type: case for case in reversed(cases())}.values()
 one_case = pytest.mark.parametrize("case", first_cases, ids=lambda case: folder(case.codec_type))
@@ -74,7 +74,7 @@ def test_the_derived_class_is_pickled_and_found_by_numcodecs(case: Case) -> None
 READ = """
 import sys, numpy, zarr
 numpy.save(sys.argv[2], zarr.open_array(sys.argv[1], mode="r")[...])
-assert not [name for name in sys.modules if name.endswith(".suits") and "core" not in name]
+assert not [name for name in sys.modules if name.endswith(".selection") and "core" not in name]
 """
 
 
@@ -101,7 +101,7 @@ LOOK = """
 import warnings; warnings.simplefilter("always")
 from gangsaw.codecs.core import codec_table
 print(*(kind.codec_name for kind in codec_table.classes()))
-codec_table.answers(); codec_table.answers(); codec_table.classes()
+codec_table.capabilities(); codec_table.capabilities(); codec_table.classes()
 import gangsaw.cli.app, gangsaw.codecs
 gangsaw.codecs.Ccsds123
 """
@@ -109,7 +109,7 @@ gangsaw.codecs.Ccsds123
 
 def test_a_plugin_that_fails_is_left_out_with_one_warning(tmp_path: Path) -> None:
     modules = {"broken/__init__.py": "", "broken/codec.py": "import no_such_module\n"}
-    modules["broken/suits.py"] = "1 / 0\n"
+    modules["broken/selection.py"] = "1 / 0\n"
     entry = '"gangsaw.broken" = broken.codec:Broken'.replace('"', "")
     plugins.distribution(tmp_path, "broken-dist", entry, modules)
     done = plugins.run(LOOK, tmp_path)
@@ -190,15 +190,15 @@ def test_zarr_takes_our_own_codec_of_two(
     assert done.returncode == 0, done.stderr
 
 
-def test_a_plugin_without_answers_is_chosen_on_request_alone(tmp_path: Path) -> None:
+def test_a_plugin_without_capabilities_is_chosen_on_request_alone(tmp_path: Path) -> None:
     facts = ArrayFacts("a", (3,), np.dtype("u1"), ("x",))
-    assert Answers().suits(facts) == Grade.ON_REQUEST
-    assert Answers().refusal(facts) is None
+    assert Capabilities().grade(facts) == Grade.ON_REQUEST
+    assert Capabilities().refusal(facts) is None
 
 
-def test_answers_load_neither_zarr_nor_kernels() -> None:
+def test_capabilities_load_neither_zarr_nor_kernels() -> None:
     code = (
-        "import sys; from gangsaw.codecs.core import codec_table; codec_table.answers(); "
+        "import sys; from gangsaw.codecs.core import codec_table; codec_table.capabilities(); "
         "print(*{'zarr', 'numba', 'numpy'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -257,7 +257,7 @@ def test_help_waits_for_nothing() -> None:
 
 
 NAMES = {name.rpartition(".")[2] for name in codec_table.table()}
-OPTIONS = {option.name for of in codec_table.answers().values() for option in of.options}
+OPTIONS = {option.name for of in codec_table.capabilities().values() for option in of.options}
 ASK = ("tasks/engine", "tasks/store", "tasks/jobs", "tasks/console", "tasks/bench", "src/gangsaw")
 
 

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 from helpers import plugins
 
-ANSWERS = """
-from gangsaw.codecs.core.plugins.selection import Answers, Grade
+CAPABILITIES = """
+from gangsaw.codecs.core.plugins.selection import Capabilities, Grade
 
-class Faulty(Answers):
+class Faulty(Capabilities):
     {}
 
-ANSWERS = Faulty()
+CAPABILITIES = Faulty()
 """
 CODECS = {
-    "no answers": "ANSWERS = 5",
-    "no options": ANSWERS.format("options = (5,)"),
-    "no grade": ANSWERS.format("def suits(self, array): return 'well'"),
-    "suits": ANSWERS.format("def suits(self, array): raise RuntimeError('faulty')"),
-    "refusal": ANSWERS.format("def refusal(self, array): raise RuntimeError('faulty')"),
-    "companion": ANSWERS.format("def companion(self, array): raise RuntimeError('faulty')"),
+    "no capabilities": "CAPABILITIES = 5",
+    "no options": CAPABILITIES.format("options = (5,)"),
+    "no grade": CAPABILITIES.format("def grade(self, array): return 'well'"),
+    "grade": CAPABILITIES.format("def grade(self, array): raise RuntimeError('faulty')"),
+    "refusal": CAPABILITIES.format("def refusal(self, array): raise RuntimeError('faulty')"),
+    "companion": CAPABILITIES.format("def companion(self, array): raise RuntimeError('faulty')"),
     "exit": "import sys; sys.exit(3)",
 }
 FORMAT = """
@@ -61,9 +61,9 @@ def check(tmp_path: Path, told: str) -> None:
 
 
 @pytest.mark.quick(cases=1)
-@pytest.mark.parametrize("suits", CODECS.values(), ids=CODECS)
-def test_a_faulty_codec(tmp_path: Path, suits: str) -> None:
-    modules = {"faulty/__init__.py": "", "faulty/suits.py": suits}
+@pytest.mark.parametrize("selection", CODECS.values(), ids=CODECS)
+def test_a_faulty_codec(tmp_path: Path, selection: str) -> None:
+    modules = {"faulty/__init__.py": "", "faulty/selection.py": selection}
     entry = "gangsaw.faulty = faulty.codec:Faulty"
     plugins.distribution(tmp_path, "faulty-dist", entry, modules)
     check(tmp_path, "gangsaw.faulty of faulty-dist (zarr.codecs) is left out")
@@ -104,7 +104,8 @@ import sys, gangsaw, gangsaw.codecs
 from gangsaw.codecs.core import codec_table
 assert "gangsaw.twice" in codec_table.table()
 assert not {"bad", "sound"} & set(sys.modules)
-assert [option.name for option in codec_table.answer("gangsaw.twice").options] == ["twice_block"]
+twice = codec_table.capabilities_of("gangsaw.twice")
+assert [option.name for option in twice.options] == ["twice_block"]
 """
 IS_LAZY = "assert 'sound.codec' not in sys.modules\n"
 IS_SOUND = """
@@ -115,10 +116,10 @@ assert zarr.registry.get_codec_class("gangsaw.twice") is gangsaw.codecs.Good
 """
 OPTIONS = """
 from gangsaw.codecs.core.plugins.options import Option
-from gangsaw.codecs.core.plugins.selection import Answers
-class Sound(Answers):
+from gangsaw.codecs.core.plugins.selection import Capabilities
+class Sound(Capabilities):
     options = (Option("twice_block", "Block."),)
-ANSWERS = Sound()
+CAPABILITIES = Sound()
 """
 
 
@@ -126,7 +127,7 @@ ANSWERS = Sound()
 def test_of_two_codecs_of_one_name_the_first_that_can_be_loaded(
     tmp_path: Path, broken: str
 ) -> None:
-    sound = {"sound/__init__.py": "", "sound/codec.py": GOOD, "sound/suits.py": OPTIONS}
+    sound = {"sound/__init__.py": "", "sound/codec.py": GOOD, "sound/selection.py": OPTIONS}
     plugins.distribution(tmp_path, "bad-dist", "gangsaw.twice = bad.codec:Bad", TWICE[broken])
     plugins.distribution(tmp_path, "sound-dist", "gangsaw.twice = sound.codec:Good", sound)
     lazy = IS_LAZY if broken == "no module" else ""

@@ -32,7 +32,7 @@ MANY = {
 }
 # names that several classes have, where: one idea, or public in each place
 SHARED = {
-    "Answers": "codecs/*/s*.py",  # what a codec answers for itself, of the class in the core
+    "Capabilities": "codecs/*/selection.py",  # of each codec, with the base class in the core
     "Params": "codecs/*/params.py",
     "Reads": "*/reads/*.py",  # gangsaw.codecs.Reads, and gangsaw.reads.Reads
 }

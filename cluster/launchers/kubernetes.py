@@ -109,16 +109,16 @@ def _create_cluster(spec: Spec, namespace: str | None) -> Iterator[Resource]:
             asked.delete()
 
 
-def _wait_for_scheduler(asked: Resource) -> None:
+def _wait_for_scheduler(resource: Resource) -> None:
     """Wait until the pod of the scheduler runs; raise TimeoutError if no operator reacts."""
     began, told = time.monotonic(), Teller(log)
-    while not _pods(asked, "Running", {"dask.org/component": "scheduler"}):
+    while not _pods(resource, "Running", {"dask.org/component": "scheduler"}):
         seconds = time.monotonic() - began
-        asked.refresh()
-        if seconds > OPERATOR_SECONDS and not asked.raw.get("status"):
+        resource.refresh()
+        if seconds > OPERATOR_SECONDS and not resource.raw.get("status"):
             raise TimeoutError(f"no operator of Dask took it within {OPERATOR_SECONDS:g} s")
         if seconds > SAY_SECONDS:
-            queued = waiting([pod.raw for pod in _pods(asked, "Pending")])
+            queued = waiting([pod.raw for pod in _pods(resource, "Pending")])
             told.tell(f"no scheduler yet: waiting for {queued or 'its pod'}")
         time.sleep(START_SECONDS)
 

@@ -142,6 +142,6 @@ def _list_resources(config: ClusterConfig, settings: KindSettings) -> dict[str, 
     return asked
 
 
-def _exactly(asked: dict[str, str]) -> Spec:
+def _exactly(resources: dict[str, str]) -> Spec:
     """Return requests equal to the limits: a full node evicts such pods last."""
-    return {"requests": asked, "limits": asked}
+    return {"requests": resources, "limits": resources}

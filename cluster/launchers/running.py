@@ -13,7 +13,7 @@ from distributed import Client
 from distributed.comm import get_address_host_port
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.security import answers, named_certificates, speaks_tls
+from gangsaw.cluster.security import accepts_connections, named_certificates, speaks_tls
 from gangsaw.cluster.settings import seconds
 
 LOOK_SECONDS = 0.1  # between two checks for a scheduler's file
@@ -76,7 +76,7 @@ def _address_in(file: Path, limit: float) -> str:
 
 def _why(address: str, host: str, port: int, limit: float, error: Exception) -> str:
     """Return the reason why there is no connection, in one line."""
-    if not answers(host, port):
+    if not accepts_connections(host, port):
         return (
             f"no Dask scheduler answers at {address} within {limit:g} s: "
             "start one there, or name another one"

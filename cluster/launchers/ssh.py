@@ -74,9 +74,9 @@ def _heard() -> Iterator[list[str]]:
         log.propagate = shown
 
 
-def _words(said: list[str]) -> str:
+def _words(lines: list[str]) -> str:
     """Return the last lines of the hosts, "" for none."""
-    lines = [line.strip() for line in said if line.strip()]
+    lines = [line.strip() for line in lines if line.strip()]
     return f"; the host said: {' / '.join(lines[-MOST_LINES:])}" if lines else ""
 
 

@@ -28,12 +28,12 @@ def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> No
     read_payload(encoded.data, cast(Bytes, block))
 
 
-def encode_raw(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
+def encode_raw_bytes(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode (n,) uint8 without compression."""
     return Encoded(raw(cast(Bytes, block)))
 
 
-def decode_raw(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
+def decode_raw_bytes(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
     """Fill (n,) uint8 from a raw payload."""
     read_raw(encoded.data, cast(Bytes, block))
 
@@ -45,8 +45,8 @@ def block_dtype(params: Params) -> Dtype:
 
 TRANSFORMED = BlockCoding(encode_block, decode_block, block_dtype)
 CODINGS: dict[Hashable, Coding[Params]] = {
-    RAW: BlockCoding(encode_raw, decode_raw, block_dtype),
+    RAW: BlockCoding(encode_raw_bytes, decode_raw_bytes, block_dtype),
     DENSE: TRANSFORMED,
     FAST: TRANSFORMED,
 }
-BACKEND = HostBackend(CODINGS, lambda params: KIND_OF_EFFORT[params.effort], by_octet=True)
+BACKEND = HostBackend(CODINGS, lambda params: KIND_OF_EFFORT[params.effort], by_first_byte=True)

@@ -36,8 +36,8 @@ class EntropyStage(NamedTuple):
 
 
 STAGES = {
-    DENSE: EntropyStage(dense.encode_dense, dense.decode_dense),
-    FAST: EntropyStage(fast.encode_fast, fast.decode_fast),
+    DENSE: EntropyStage(dense.encode_dense_string, dense.decode_dense_string),
+    FAST: EntropyStage(fast.encode_fast_string, fast.decode_fast_string),
 }
 
 

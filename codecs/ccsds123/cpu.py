@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.ccsds123.header.checks import check_block, expected_header, own_lanes
-from gangsaw.codecs.ccsds123.narrow import coded_dtype, narrowed
+from gangsaw.codecs.ccsds123.narrow import coded_dtype, narrow_block
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.sample.decoder import decode_lanes
@@ -18,7 +18,7 @@ from gangsaw.codecs.core.container.runs import Payload
 
 def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode (z, y, x) integers; in BSQ order, the sample-adaptive coder makes a lane per band."""
-    samples = narrowed(block)
+    samples = narrow_block(block)
     image = params.image(samples.shape, samples.dtype)
     resolved, header = expected_header(image, params)
     stream, lane_bits = encode_body(samples, Plan.of(image, resolved), header)

@@ -16,7 +16,7 @@ def coded_dtype(dtype: Dtype) -> Dtype:
     return np.dtype(f"{dtype.kind}{MAX_BYTES}") if is_wide else dtype
 
 
-def narrowed(block: NumpyArray) -> NumpyArray:
+def narrow_block(block: NumpyArray) -> NumpyArray:
     """Return a block with its coded dtype; raise BadParams for a sample that does not fit.
 
     block : integers, not empty; returned unchanged if they have the coded dtype

@@ -11,7 +11,7 @@ from gangsaw.codecs.ccsds123.header.header import read_header, write_header
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.predict.plan import Plan
 from gangsaw.codecs.ccsds123.predict.predict import residuals
-from gangsaw.codecs.ccsds123.sample.encoder import encode_lanes
+from gangsaw.codecs.ccsds123.sample.encoder import encode_bands
 from gangsaw.codecs.ccsds123.sample.interleaved_encoder import encode_interleaved
 from gangsaw.codecs.ccsds123.sample.lanes import check_end
 from gangsaw.codecs.ccsds123.sample.serial_decoder import decode_serial
@@ -133,7 +133,7 @@ def encode_body(
         parts = [np.frombuffer(header, np.uint8), body, np.zeros(fill, np.uint8)]
         return np.concatenate(parts), None
     if params.order == "bsq":
-        return encode_lanes(native, plan, header)
+        return encode_bands(native, plan, header)
     return encode_interleaved(native, plan, header), None
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.plugins import entry_points
 from gangsaw.codecs.core.plugins.options import Option
-from gangsaw.codecs.core.plugins.selection import Answers
+from gangsaw.codecs.core.plugins.selection import Capabilities
 
 if TYPE_CHECKING:
     from zarr.core.common import JSON
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
     from gangsaw.codecs.core.zarr.named import NamedCodec
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 GROUP = "zarr.codecs"
 BYTES = "gangsaw.bytes_codecs"  # group that names the codecs of bytes in GROUP
 PREFIX = "gangsaw."  # of Zarr names of these codecs; users may leave it out
@@ -36,14 +36,14 @@ PREFIX = "gangsaw."  # of Zarr names of these codecs; users may leave it out
 @lru_cache
 def table() -> Mapping[str, entry_points.Candidates]:
     """Return the entry points of array codecs by Zarr name, sorted, without importing them."""
-    found = entry_points.entries(GROUP, PREFIX)
+    found = entry_points.find_entries(GROUP, PREFIX)
     return {name: found[name] for name in sorted(found.keys() - bytes_table().keys())}
 
 
 @lru_cache
 def bytes_table() -> Mapping[str, entry_points.Candidates]:
     """Return the entry points of byte codecs by Zarr name, sorted, without importing them."""
-    found = entry_points.entries(BYTES, PREFIX)
+    found = entry_points.find_entries(BYTES, PREFIX)
     return {name: found[name] for name in sorted(found)}
 
 
@@ -70,7 +70,7 @@ def entry_of(name: str) -> EntryPoint:
 @lru_cache
 def contested() -> frozenset[str]:
     """Return the Zarr names that several distributions give to their codecs."""
-    return frozenset(entry_points.contested(GROUP, PREFIX))
+    return frozenset(entry_points.contested_names(GROUP, PREFIX))
 
 
 def settle_names() -> None:
@@ -132,33 +132,33 @@ def bytes_classes() -> list[type[BytesCodec]]:
     return [cast("type[BytesCodec]", c) for n in bytes_table() if (c := _loaded(n)) is not None]
 
 
-def answers() -> Mapping[str, Answers]:
-    """Return the capabilities (`ANSWERS`) by Zarr name of all codecs that can be imported.
+def capabilities() -> Mapping[str, Capabilities]:
+    """Return the capabilities by Zarr name of all codecs that can be imported.
 
     It imports no codec's class, and so neither Zarr nor a kernel.
     """
-    found = {name: _answers(name) for name in names()}
-    return {name: answer for name, answer in found.items() if answer is not None}
+    found = {name: _load_capabilities(name) for name in names()}
+    return {name: one for name, one in found.items() if one is not None}
 
 
-def ask(name: str, question: Callable[[Answers], Answer]) -> Answer | None:
+def query_codec(name: str, question: Callable[[Capabilities], Result]) -> Result | None:
     """Return a result of a codec's capabilities; warn and return None if a plugin fails.
 
     Errors of the array that the codec examines are raised.
     """
-    answer = answers()[name]
+    own = capabilities()[name]
     entry = entry_of(name) if name in names() else None
-    return entry_points.ask(entry, lambda: question(answer), (GangsawError, OSError))
+    return entry_points.query_plugin(entry, lambda: question(own), (GangsawError, OSError))
 
 
-def answer(name: str) -> Answers:
+def capabilities_of(name: str) -> Capabilities:
     """Return the capabilities of a codec; raise BadParams if it cannot be imported."""
-    if (found := answers().get(name)) is None:
+    if (found := capabilities().get(name)) is None:
         raise _unusable(name)
     return found
 
 
-def coding(parameter: str, given: object) -> BlockCodec:
+def coding(parameter: str, value: object) -> BlockCodec:
     """Return the array codec that a codec's parameter names; raise BadParams for any other.
 
     Parameters
@@ -166,23 +166,23 @@ def coding(parameter: str, given: object) -> BlockCodec:
     parameter : name of the parameter in the other codec
     given : a codec, its name, or its JSON
     """
-    codec = _made(parameter, given) if isinstance(given, str | Mapping) else given
+    codec = _made(parameter, value) if isinstance(value, str | Mapping) else value
     if getattr(codec, "codec_name", None) not in table():
         raise BadParams(f"{parameter} must be a codec of arrays, got {codec!r:.60}")
     return cast("BlockCodec", codec)
 
 
-def _made(parameter: str, given: str | Mapping[str, object]) -> BlockCodec:
-    said = {"name": given} if isinstance(given, str) else given
-    name = said.get("name")
+def _made(parameter: str, value: str | Mapping[str, object]) -> BlockCodec:
+    config = {"name": value} if isinstance(value, str) else value
+    name = config.get("name")
     if not isinstance(name, str) or name not in table():
         raise BadParams(f"{parameter} must be one of {', '.join(table())}, got {name!r}")
-    return codec_class(name).from_dict(cast("dict[str, JSON]", dict(said)))
+    return codec_class(name).from_dict(cast("dict[str, JSON]", dict(config)))
 
 
 def owners(option: str) -> list[str]:
     """Return the names of the codecs that have an option with this name."""
-    return [name for name, a in answers().items() if option in {o.name for o in a.options}]
+    return [name for name, a in capabilities().items() if option in {o.name for o in a.options}]
 
 
 def is_usable(name: str) -> bool:
@@ -204,9 +204,9 @@ def _loaded(name: str) -> type[NamedCodec] | None:
 
 
 @lru_cache
-def _answers(name: str) -> Answers | None:
+def _load_capabilities(name: str) -> Capabilities | None:
     entry = entry_of(name)
-    return entry_points.attempt(entry, lambda: _answers_of(entry))
+    return entry_points.attempt(entry, lambda: _import_capabilities(entry))
 
 
 def _class(entry: EntryPoint) -> type[NamedCodec]:
@@ -214,10 +214,12 @@ def _class(entry: EntryPoint) -> type[NamedCodec]:
     return found
 
 
-def _answers_of(entry: EntryPoint) -> Answers:
-    if not _has_module(entry, "suits"):
-        return Answers()
-    found = entry_points.checked(Answers, import_module(f"{_package(entry)}.suits").ANSWERS)
+def _import_capabilities(entry: EntryPoint) -> Capabilities:
+    if not _has_module(entry, "selection"):
+        return Capabilities()
+    found = entry_points.checked(
+        Capabilities, import_module(f"{_package(entry)}.selection").CAPABILITIES
+    )
     for option in found.options:
         entry_points.checked(Option, option)
     return found
@@ -230,7 +232,7 @@ def _find_module(entry: EntryPoint) -> None:
 
 def _import_all(entry: EntryPoint) -> None:
     """Raise an error if an entry is no complete codec."""
-    _answers_of(entry)
+    _import_capabilities(entry)
     if not hasattr(found := _class(entry), "take_name"):
         raise TypeError(f"{found!r:.60} is no codec of ours")
 

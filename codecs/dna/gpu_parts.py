@@ -10,7 +10,7 @@ import numpy as np
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
-from gangsaw.codecs.core.cuda.launch import launch, load, pull
+from gangsaw.codecs.core.cuda.launch import launch, load_module, pull
 from gangsaw.codecs.core.cuda.upload import ALIGNED
 from gangsaw.codecs.dna.head import HEAD
 
@@ -94,7 +94,7 @@ def gather_parts(parts: Sequence[DevicePart]) -> DeviceArray:
 
 def _launch_moves(moves: Sequence[tuple[int, int, int]]) -> None:
     slices = -(-max(size for *_, size in moves) // SLICE)
-    kernel = load(__package__, "parts.cu", {}).get_function("join_parts")
+    kernel = load_module(__package__, "parts.cu", {}).get_function("join_parts")
     arguments = cupy().asarray(np.array(moves, np.int64)), np.int32(slices)
     launch(kernel, len(moves) * slices, THREADS, arguments)
 

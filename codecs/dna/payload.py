@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,6 @@ from gangsaw.codecs.dna.letters.bases import bases_of, count_bases, join_bases
 from gangsaw.codecs.dna.letters.coding import PackedText, join_text, split_text
 from gangsaw.codecs.dna.letters.marks import Marks
 from gangsaw.codecs.dna.params import Params
-
-Octets: TypeAlias = npt.NDArray[np.uint8]
 
 RAW, PACKED, RUNS, OLD_DENSE, DENSE = range(5)  # forms; OLD_DENSE is read, not written
 OF_LANES = (DENSE, OLD_DENSE)
@@ -63,11 +61,11 @@ class WrittenPayload(NamedTuple):
     lane_bits : (lanes,) int64, bits of each lane; a single 0 without lanes
     """
 
-    payload: Octets
+    payload: Bytes
     lane_bits: LaneBits
 
 
-def write_payload(text: Bytes, params: Params, place: Octets) -> WrittenPayload:
+def write_payload(text: Bytes, params: Params, place: Bytes) -> WrittenPayload:
     """Return the payload of a text, (n,) uint8, and the bits of its lanes.
 
     place : (`likely_bytes`,) uint8 or more, output buffer for the payload; a longer payload is in a
@@ -104,7 +102,7 @@ def _shortest(text: Bytes, packed_text: PackedText, params: Params) -> tuple[int
     return PACKED, packed_text.packed, NO_LANES
 
 
-def _laid(payload: Payload, place: Octets) -> Octets:
+def _laid(payload: Payload, place: Bytes) -> Bytes:
     """Return the concatenated head and parts; packed bases may be in place already."""
     parts = (payload.body, *payload.marks)
     end, at = HEAD.size + sum(part.size for part in parts), HEAD.size

@@ -23,7 +23,7 @@ SPARE = 8  # bytes after tables
 Counts = npt.NDArray[np.uint32]
 
 
-def encode_block(rows: NumpyArray, params: Params, room: Payload) -> Encoded:
+def encode_block(rows: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode (n, m) uint32."""
     parts = _coded(rows)
     if sum(part.size for part in parts) > rows.nbytes:
@@ -65,11 +65,11 @@ def _coded(rows: NumpyArray) -> list[Payload]:
     tables = counts.reshape(m * CONTEXTS, SYMBOLS)
     rans_tables.normalise(tables)
     entries = np.zeros(len(tables) * rans_tables.STRIDE, np.uint32)
-    rans_tables.lay_out(tables, entries)
+    rans_tables.build_encoder_table(tables, entries)
     words = np.empty(rows.size, np.uint16)
     begin, state = coding.encode_symbols(rows, entries, words)
     raw = np.zeros(4 * rows.size + coding.SPARE, np.uint8)
-    bits = coding.put_bits(rows, raw)
+    bits = coding.put_raw_bits(rows, raw)
     head = np.frombuffer(HEAD.pack(CODED, state, words.size - begin), np.uint8)
     own = words[begin:].astype("<u2", copy=False).view(np.uint8)
     return [head, *map(_column, counts), own, raw[: (bits + 7) // 8]]
@@ -109,6 +109,6 @@ def _slots(counts: Counts) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64
     is_there = tables.any(axis=1)
     own = np.concatenate((np.zeros((1, SYMBOLS), np.uint32), tables[is_there]))
     slots = np.empty(len(own) * rans_tables.TOTAL, np.uint32)
-    rans_tables.lay_out_slots(own, slots)
+    rans_tables.build_decoder_table(own, slots)
     first = np.where(is_there, np.cumsum(is_there), 0) * rans_tables.TOTAL
     return slots, first.reshape(counts.shape[:2]).astype(np.int64)

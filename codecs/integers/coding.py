@@ -36,7 +36,7 @@ def encode_symbols(rows: NumpyArray, entries: UInt32s, words: UInt16s) -> Any:
     Parameters
     ----------
     rows : (n, m) uint32
-    entries : (m * CONTEXTS * STRIDE,) uint32, output of `rans.lay_out`
+    entries : (m * CONTEXTS * STRIDE,) uint32, output of `rans_tables.build_encoder_table`
     words : (n * m,) uint16, filled from the end
     """
     x, at, m = np.int64(LOWEST), words.size, rows.shape[1]
@@ -59,7 +59,7 @@ def encode_symbols(rows: NumpyArray, entries: UInt32s, words: UInt16s) -> Any:
 
 
 @jit
-def put_bits(rows: NumpyArray, raw: Bytes) -> int:
+def put_raw_bits(rows: NumpyArray, raw: Bytes) -> int:
     """Write the raw bits of values to zeroed bytes, least significant first; return their number.
 
     raw : (4 n m + SPARE,) uint8
@@ -87,7 +87,7 @@ def decode_rows(
 
     Parameters
     ----------
-    slots : (k * 4096,) uint32, output of `rans.lay_out_slots`
+    slots : (k * 4096,) uint32, output of `rans_tables.build_decoder_table`
     tables : (m, CONTEXTS) int64, offset of the slots of each table
     words : (w + 1,) uint16, the last one spare
     raw : (r + SPARE,) uint8

@@ -21,5 +21,5 @@ DECODERS = {blocks.STORED: blocks.decode_stored, blocks.CODED: blocks.decode_cod
 BACKEND: HostBackend[Params] = HostBackend(
     {kind: BlockCoding(blocks.encode_block, decode, words) for kind, decode in DECODERS.items()},
     lambda params: blocks.CODED,  # stores blocks that do not get shorter as raw rows
-    by_octet=True,
+    by_first_byte=True,
 )

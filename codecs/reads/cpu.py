@@ -17,4 +17,4 @@ CODINGS: dict[Hashable, BlockCoding[Params]] = {
     "name": NAME,
     "offset": OFFSET,
 }
-BACKEND = HostBackend(CODINGS, asked=lambda params: params.kind)
+BACKEND = HostBackend(CODINGS, requested_kind=lambda params: params.kind)

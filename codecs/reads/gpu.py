@@ -4,7 +4,7 @@ The host reads headers and tables of blocks, and stored blocks, with the CPU's o
 compiles each of these once per machine:
 
     entropy.tables        read_tables fill_slots normalise write_tables    tables of symbols
-    entropy.rans          lay_out_symbols                                  the same for an encoder
+    entropy.rans          build_symbol_table                               the same for an encoder
     quality.tree          read_level read_labels fill_map                  contexts of a block
     name.model            fill_modes                                       a mode for each stream
     sequence.dictionary   read_columns index_columns                       columns, anchors

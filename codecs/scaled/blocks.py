@@ -26,7 +26,7 @@ HEAD = Struct("<BBI")  # SCALED: kind, masks, bytes of exceptions
 NO_LANES = np.empty(0, np.int64)
 
 
-def encode_block(block: NumpyArray, params: Params, room: Payload) -> Encoded:
+def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
     """Encode floats: as integers with exceptions, by the codec of floats, or raw."""
     floats = np.ascontiguousarray(block, block.dtype.newbyteorder("="))
     if (constant := _constant(floats)) is not None:
@@ -53,7 +53,7 @@ def _scaled(floats: NumpyArray, params: Params) -> Encoded | None:
         floats.ravel(),
         params.constants(floats.dtype),
         params.is_product,
-        limits_of(params),
+        integer_limits(params),
         integers.ravel(),
         codes,
     )
@@ -65,11 +65,11 @@ def _scaled(floats: NumpyArray, params: Params) -> Encoded | None:
         if n_others * exceptions.MOST_OTHERS > floats.size:
             return None
         steps.fill_gaps(integers.ravel(), codes)
-        apart = exceptions.pack(words, codes, floats.size // floats.shape[0], values)
-    return joined(apart, len(values), encode_integers(integers, params))
+        apart = exceptions.pack_exceptions(words, codes, floats.size // floats.shape[0], values)
+    return joined(apart, len(values), encode_with_inner(integers, params))
 
 
-def encode_integers(integers: NumpyArray, params: Params) -> Encoded | None:
+def encode_with_inner(integers: NumpyArray, params: Params) -> Encoded | None:
     """Return integers coded by the inner codec; None if its parameters do not allow them."""
     output = Output(1)
     try:
@@ -99,12 +99,12 @@ def _of_kind(kind: int, data: Payload) -> Encoded:
 
 def decode_plain(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
     """Fill floats from a raw payload; raise CorruptChunk if their number differs."""
-    _fill(block, exceptions.words_of(encoded.data[1:], block.size, word_type(block)))
+    _fill(block, exceptions.parse_words(encoded.data[1:], block.size, word_type(block)))
 
 
 def decode_constant(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
     """Fill a block with one float; raise CorruptChunk if the payload is not a single float."""
-    _fill(block, exceptions.words_of(encoded.data[1:], 1, word_type(block)))
+    _fill(block, exceptions.parse_words(encoded.data[1:], 1, word_type(block)))
 
 
 def decode_floats(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
@@ -124,7 +124,7 @@ def decode_scaled(encoded: EncodedBlock, block: NumpyArray, params: Params) -> N
     constants = params.constants(out.dtype)
     steps.scale_up(integers.ravel(), constants, params.is_product, out.reshape(-1))
     if apart.size:
-        exceptions.put_back(apart, n_masks, out.size // out.shape[0], words_in(out))
+        exceptions.restore_exceptions(apart, n_masks, out.size // out.shape[0], words_in(out))
     if not plain:
         block[...] = out
 
@@ -147,7 +147,7 @@ def inner_runs(data: Payload, lane_bits: npt.NDArray[np.int64] | None) -> Runs:
     return Runs((data,), None if lane_bits is None else lane_bits[None])
 
 
-def limits_of(params: Params) -> npt.NDArray[np.float64]:
+def integer_limits(params: Params) -> npt.NDArray[np.float64]:
     """Return the smallest and the largest integer, (2,) float64."""
     info = np.iinfo(params.integers)
     return np.array([info.min, info.max], np.float64)

@@ -15,5 +15,5 @@ DECODERS = {
 BACKEND: HostBackend[Params] = HostBackend(
     {kind: BlockCoding(blocks.encode_block, decode) for kind, decode in DECODERS.items()},
     lambda params: blocks.SCALED,  # falls back to other kinds if a block has no integers
-    by_octet=True,
+    by_first_byte=True,
 )

@@ -26,13 +26,17 @@ def mark_masks(words: Words, codes: Codes, n_others: int) -> tuple[list[int], in
         word, count = steps.find_common(words, codes)
         if count < LEAST or 2 * count <= n_others:
             break
-        steps.mark(words, codes, np.array(word, words.dtype)[()], steps.FIRST_MASK + len(values))
+        steps.mark_word(
+            words, codes, np.array(word, words.dtype)[()], steps.FIRST_MASK + len(values)
+        )
         values.append(int(word))
         n_others -= count
     return values, n_others
 
 
-def pack(words: Words, codes: Codes, plane: int, values: list[int]) -> tuple[Payload, ...]:
+def pack_exceptions(
+    words: Words, codes: Codes, plane: int, values: list[int]
+) -> tuple[Payload, ...]:
     """Return the coded parts of exceptions.
 
     Parameters
@@ -46,14 +50,14 @@ def pack(words: Words, codes: Codes, plane: int, values: list[int]) -> tuple[Pay
         out = np.empty(codes.size + steps.MOST_VARINT, np.uint8)
         size = steps.pack_mask(codes, steps.FIRST_MASK + number, plane, out)
         parts += [np.array([value], little).view(np.uint8), out[:size].copy()]
-    places = np.flatnonzero(codes == steps.OTHER)
-    gaps = np.empty(steps.MOST_VARINT * (places.size + 1), np.uint8)
-    first = steps.put_number(gaps, 0, places.size)
-    size = first + steps.pack_places(places, gaps[first:])
-    return *parts, gaps[:size], words[places].astype(little).view(np.uint8)
+    positions = np.flatnonzero(codes == steps.OTHER)
+    gaps = np.empty(steps.MOST_VARINT * (positions.size + 1), np.uint8)
+    first = steps.put_varint(gaps, 0, positions.size)
+    size = first + steps.pack_positions(positions, gaps[first:])
+    return *parts, gaps[:size], words[positions].astype(little).view(np.uint8)
 
 
-def put_back(data: Payload, n_masks: int, plane: int, words: Words) -> None:
+def restore_exceptions(data: Payload, n_masks: int, plane: int, words: Words) -> None:
     """Restore the bits of exceptions.
 
     Parameters
@@ -68,18 +72,18 @@ def put_back(data: Payload, n_masks: int, plane: int, words: Words) -> None:
     at, size = 0, words.itemsize
     mask = np.empty(words.size if n_masks else 0, np.uint8)
     for _ in range(n_masks):
-        (value,) = words_of(data[at : at + size], 1, words.dtype)
+        (value,) = parse_words(data[at : at + size], 1, words.dtype)
         at = _checked(steps.unpack_mask(data, at + size, plane, mask))
         steps.put_masked(mask, value, words)
-    count, at = steps.get_number(data, at)
+    count, at = steps.get_varint(data, at)
     if _checked(at) and count * (1 + size) > data.size - at:
         raise CorruptChunk(f"{count} values stand apart in {data.size} bytes")
-    places = np.empty(count, np.int64)
-    at = _checked(steps.unpack_places(data, at, words.size, places))
-    words[places] = words_of(data[at:], count, words.dtype)
+    positions = np.empty(count, np.int64)
+    at = _checked(steps.unpack_positions(data, at, words.size, positions))
+    words[positions] = parse_words(data[at:], count, words.dtype)
 
 
-def words_of(data: Payload, count: int, dtype: Dtype) -> Words:
+def parse_words(data: Payload, count: int, dtype: Dtype) -> Words:
     """Return the words of a payload; raise CorruptChunk if their number differs."""
     if data.size != count * dtype.itemsize:
         raise CorruptChunk(f"{data.size} bytes for {count} values of {dtype.itemsize}")

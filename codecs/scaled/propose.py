@@ -19,7 +19,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]  # or float32, for which NumPy has n
 TRIED = 4096  # floats of a sample
 COMMON = 0.05  # share of the floats: values above it may be fill values, and are no evidence
 LEAST_FIT = 15 / 16  # least share of floats that must fit
-ALIKE = 0.004  # if the fit of two candidates differs by less, the coarser one is chosen
+SAME_FIT = 0.004  # if the fit of two candidates differs by less, the coarser one is chosen
 KELVIN = 273.15  # 0 degrees Celsius
 MOST_STEPS = 1 << 16  # steps below the smallest float in which an offset is searched
 MOST_ROUND = 256  # round numbers to try there, for each number of digits
@@ -70,10 +70,10 @@ def propose(sample: NumpyArray) -> Mapping[str, object] | None:
         found = candidate.integers(floats)
         there = found[~np.isnan(found)]
         fit = there.size / floats.size
-        if fit < LEAST_FIT or fit < best_fit - ALIKE:
+        if fit < LEAST_FIT or fit < best_fit - SAME_FIT:
             continue
         extent = float(there.max() - there.min())
-        if fit > best_fit + ALIKE or extent < best_range:
+        if fit > best_fit + SAME_FIT or extent < best_range:
             best, best_fit, best_range = candidate, fit, extent
             integers = _narrowest(there)
     return None if best is None else {**best._asdict(), "integers": integers}

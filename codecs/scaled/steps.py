@@ -18,7 +18,7 @@ MOST_VARINT = 5  # bytes of a number below 2^31
 
 
 @jit_inline
-def value_of(number: float, constants: NumpyArray, is_product: bool) -> Any:
+def decode_float(number: float, constants: NumpyArray, is_product: bool) -> Any:
     """Return the float of an integer, in the precision of the constants."""
     kind = constants.dtype.type
     if is_product:
@@ -53,7 +53,7 @@ def scale_down(
         found = np.rint((np.float64(floats[i]) - offset) * factor)
         fits = (found >= low) & (found <= high)
         number = found if fits else 0.0
-        again = floats.dtype.type(value_of(number, constants, is_product))
+        again = floats.dtype.type(decode_float(number, constants, is_product))
         one = np.float32(1)
         is_signed = np.copysign(one, np.float32(again)) == np.copysign(one, np.float32(floats[i]))
         code = not (fits & (again == floats[i]) & is_signed)
@@ -67,7 +67,7 @@ def scale_down(
 def scale_up(integers: NumpyArray, constants: NumpyArray, is_product: bool, floats: Any) -> None:
     """Fill (n,) floats from their integers."""
     for i in range(floats.size):
-        floats[i] = floats.dtype.type(value_of(integers[i], constants, is_product))
+        floats[i] = floats.dtype.type(decode_float(integers[i], constants, is_product))
 
 
 @jit
@@ -95,7 +95,7 @@ def find_common(words: NumpyArray, codes: Bytes) -> Any:
 
 
 @jit
-def mark(words: NumpyArray, codes: Bytes, word: NumpyArray, code: int) -> None:
+def mark_word(words: NumpyArray, codes: Bytes, word: NumpyArray, code: int) -> None:
     """Set the code of exceptions equal to this word."""
     for i in range(words.size):
         if (codes[i] == OTHER) & (words[i] == word):
@@ -103,7 +103,7 @@ def mark(words: NumpyArray, codes: Bytes, word: NumpyArray, code: int) -> None:
 
 
 @jit_inline
-def put_number(out: Bytes, at: int, number: int) -> int:
+def put_varint(out: Bytes, at: int, number: int) -> int:
     """Write a number, seven bits per byte, lowest first; return its end."""
     while number >= 128:
         out[at] = np.uint8(number & 127 | 128)
@@ -113,7 +113,7 @@ def put_number(out: Bytes, at: int, number: int) -> int:
 
 
 @jit_inline
-def get_number(data: Bytes, at: int) -> Any:
+def get_varint(data: Bytes, at: int) -> Any:
     """Return a number and its end, -1 if the data ends before."""
     number = 0
     for i in range(MOST_VARINT):
@@ -137,10 +137,10 @@ def pack_mask(codes: Bytes, code: int, plane: int, out: Bytes) -> int:
         before = i >= plane and codes[i - plane] == code
         is_changed = (codes[i] == code) != before
         if is_changed != was:
-            at = put_number(out, at, run)
+            at = put_varint(out, at, run)
             run, was = 0, is_changed
         run += 1
-    return put_number(out, at, run)
+    return put_varint(out, at, run)
 
 
 @jit
@@ -148,7 +148,7 @@ def unpack_mask(data: Bytes, at: int, plane: int, mask: Bytes) -> int:
     """Fill a mask, (n,) uint8, from its runs; return their end, -1 if they are invalid."""
     filled, bit, first = 0, 0, True
     while filled < mask.size:
-        run, at = get_number(data, at)
+        run, at = get_varint(data, at)
         if at < 0 or run > mask.size - filled or (run == 0 and not first):
             return -1
         mask[filled : filled + run] = bit
@@ -167,26 +167,26 @@ def put_masked(mask: Bytes, word: int, words: NumpyArray) -> None:
 
 
 @jit
-def pack_places(places: Int64s, out: Bytes) -> int:
+def pack_positions(positions: Int64s, out: Bytes) -> int:
     """Write positions as gaps; return their bytes.
 
     out : (MOST_VARINT * n,) uint8
     """
     at, before = 0, -1
-    for place in places:
-        at = put_number(out, at, place - before - 1)
+    for place in positions:
+        at = put_varint(out, at, place - before - 1)
         before = place
     return at
 
 
 @jit
-def unpack_places(data: Bytes, at: int, n: int, places: Int64s) -> int:
+def unpack_positions(data: Bytes, at: int, n: int, positions: Int64s) -> int:
     """Fill positions below n from their gaps; return the end of these, -1 if they are invalid."""
     before = -1
-    for i in range(places.size):
-        gap, at = get_number(data, at)
+    for i in range(positions.size):
+        gap, at = get_varint(data, at)
         if at < 0 or gap >= n - before - 1:
             return -1
         before += gap + 1
-        places[i] = before
+        positions[i] = before
     return at

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec, Octets
+from gangsaw.codecs.core.arrays import Bytes
+from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
 from gangsaw.codecs.strings import coding, memory
 from gangsaw.codecs.strings.params import Params
 
@@ -21,13 +22,13 @@ class Strings(BytesCodec):
     codec_name = "gangsaw.strings"
     params_type = Params
 
-    def encode_bytes(self, data: Octets) -> Octets:
+    def encode_bytes(self, data: Bytes) -> Bytes:
         """Return the frame of a chunk's bytes, strings or others; raise BadParams above 1 GiB."""
-        return coding.encode(data, self.params.inner)
+        return coding.encode_strings(data, self.params.inner)
 
-    def decode_bytes(self, data: Octets) -> Octets:
+    def decode_bytes(self, data: Bytes) -> Bytes:
         """Return the bytes of a frame; raise CorruptChunk or NewerFormat if it is invalid."""
-        return coding.decode(data, self.params.inner)
+        return coding.decode_strings(data, self.params.inner)
 
     def peak_bytes(self, n_bytes: int) -> int:
         """Return an upper bound of the bytes to encode or decode a chunk, without its bytes."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.strings.header import (
@@ -30,12 +31,11 @@ from gangsaw.codecs.strings.header import (
 from gangsaw.codecs.strings.items import (
     FIELD,
     Lengths,
-    Octets,
+    concatenate_items,
     find_ends,
     lengths_of,
-    mark_letters,
-    put_back,
-    take_out,
+    mark_bytes,
+    restore_items,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 NEWLINE = 10  # end of text lines, which does not occur in strings that are lines
 
 
-def encode(data: Octets, inner: BlockCodec) -> Octets:
+def encode_strings(data: Bytes, inner: BlockCodec) -> Bytes:
     """Return the frame of a chunk's bytes; raise BadParams if it is too long for a frame."""
     if data.size > MOST_BYTES:
         raise BadParams(
@@ -58,7 +58,7 @@ def encode(data: Octets, inner: BlockCodec) -> Octets:
     return np.concatenate([np.frombuffer(part, np.uint8) for part in parts])
 
 
-def decode(frame: Octets, inner: BlockCodec) -> Octets:
+def decode_strings(frame: Bytes, inner: BlockCodec) -> Bytes:
     """Return the bytes of a chunk.
 
     Raises
@@ -73,22 +73,22 @@ def decode(frame: Octets, inner: BlockCodec) -> Octets:
         return rest
     if header.kind != LENGTHS:
         body = _decoded(rest, header.body_bytes, "u1", inner)
-        return body if header.kind == PLAIN else _put_back(header, body, _lengths(header, body))
+        return body if header.kind == PLAIN else _restored(header, body, _lengths(header, body))
     apart, rest = rest[: header.detail], rest[header.detail :]
     lengths = _decoded(apart, header.n_items, f"<u{header.width}", inner).astype(np.uint32)
     if int(lengths.sum(dtype=np.int64)) != header.item_bytes:
         raise CorruptChunk("the lengths of the strings are not those of their bytes")
-    return _put_back(header, _decoded(rest, header.body_bytes, "u1", inner), lengths)
+    return _restored(header, _decoded(rest, header.body_bytes, "u1", inner), lengths)
 
 
-def _plain(data: Octets, inner: BlockCodec) -> list[bytes | memoryview | Octets]:
+def _plain(data: Bytes, inner: BlockCodec) -> list[bytes | memoryview | Bytes]:
     return [StringsHeader(PLAIN, data.size).pack(), inner.encode_chunk(data)]
 
 
-def _items(data: Octets, lengths: Lengths, inner: BlockCodec) -> list[bytes | memoryview | Octets]:
+def _items(data: Bytes, lengths: Lengths, inner: BlockCodec) -> list[bytes | memoryview | Bytes]:
     header = _header(data, lengths)
     body = np.empty(header.body_bytes, np.uint8)
-    take_out(data[FIELD:], lengths, int(header.kind == ENDED), header.end, body)
+    concatenate_items(data[FIELD:], lengths, int(header.kind == ENDED), header.end, body)
     coded = inner.encode_chunk(body)
     if header.kind != LENGTHS:
         return [header.pack(), coded]
@@ -96,13 +96,13 @@ def _items(data: Octets, lengths: Lengths, inner: BlockCodec) -> list[bytes | me
     return [header._replace(detail=len(apart)).pack(), apart, coded]
 
 
-def _header(data: Octets, lengths: Lengths) -> StringsHeader:
+def _header(data: Bytes, lengths: Lengths) -> StringsHeader:
     """Return the header of items: of one length, else ended by a byte that occurs in none."""
     size, count = data.size, lengths.size
     if count and lengths.min() == lengths.max():
         return StringsHeader(EQUAL, size, count)
     there = np.zeros(256, np.bool_)
-    mark_letters(data[FIELD:], lengths, there)
+    mark_bytes(data[FIELD:], lengths, there)
     if not there.all():
         end = NEWLINE if not there[NEWLINE] else int(np.argmin(there))
         return StringsHeader(ENDED, size, count, end=end)
@@ -110,7 +110,7 @@ def _header(data: Octets, lengths: Lengths) -> StringsHeader:
     return StringsHeader(LENGTHS, size, count, width=width)
 
 
-def _lengths(header: StringsHeader, body: Octets) -> Lengths:
+def _lengths(header: StringsHeader, body: Bytes) -> Lengths:
     if header.kind == EQUAL:
         return np.full(header.n_items, header.item_bytes // header.n_items, np.uint32)
     lengths = np.empty(header.n_items, np.uint32)
@@ -119,14 +119,14 @@ def _lengths(header: StringsHeader, body: Octets) -> Lengths:
     return lengths
 
 
-def _put_back(header: StringsHeader, body: Octets, lengths: Lengths) -> Octets:
+def _restored(header: StringsHeader, body: Bytes, lengths: Lengths) -> Bytes:
     data = np.empty(header.n_bytes, np.uint8)
     data[:FIELD] = np.frombuffer(header.n_items.to_bytes(FIELD, "little"), np.uint8)
-    put_back(body, lengths, int(header.kind == ENDED), data[FIELD:])
+    restore_items(body, lengths, int(header.kind == ENDED), data[FIELD:])
     return data
 
 
-def _decoded(frame: Octets, count: int, dtype: str, inner: BlockCodec) -> Octets:
+def _decoded(frame: Bytes, count: int, dtype: str, inner: BlockCodec) -> Bytes:
     """Return the data that the inner codec decodes from a frame, whose index is checked first."""
     coder = inner.coder((count,), dtype)
     runs = coder.whole(frame)

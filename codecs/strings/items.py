@@ -7,16 +7,16 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.jit import jit
 
-Octets: TypeAlias = NDArray[np.uint8]
 Lengths: TypeAlias = NDArray[np.uint32]
 
 FIELD = 4  # bytes of the number of items, and of the length before each
 
 
 @jit
-def read_lengths(data: Octets, lengths: Lengths) -> bool:
+def read_lengths(data: Bytes, lengths: Lengths) -> bool:
     """Fill the length of each item; return False if the bytes are not that many items."""
     at = FIELD
     for i in range(lengths.size):
@@ -34,7 +34,7 @@ def read_lengths(data: Octets, lengths: Lengths) -> bool:
 
 
 @jit
-def mark_letters(data: Octets, lengths: Lengths, there: NDArray[np.bool_]) -> None:
+def mark_bytes(data: Bytes, lengths: Lengths, there: NDArray[np.bool_]) -> None:
     """Mark the byte values that occur in items; `data` begins with the first item's length."""
     at = 0
     for i in range(lengths.size):
@@ -45,8 +45,8 @@ def mark_letters(data: Octets, lengths: Lengths, there: NDArray[np.bool_]) -> No
 
 
 @jit
-def take_out(data: Octets, lengths: Lengths, n_ends: int, end: int, body: Octets) -> None:
-    """Concatenate items, with `n_ends` bytes `end` after each; `data` as in `mark_letters`."""
+def concatenate_items(data: Bytes, lengths: Lengths, n_ends: int, end: int, body: Bytes) -> None:
+    """Concatenate items, with `n_ends` bytes `end` after each; `data` as in `mark_bytes`."""
     at, to = 0, 0
     for i in range(lengths.size):
         at += FIELD
@@ -59,7 +59,7 @@ def take_out(data: Octets, lengths: Lengths, n_ends: int, end: int, body: Octets
 
 
 @jit
-def find_ends(body: Octets, end: int, lengths: Lengths) -> bool:
+def find_ends(body: Bytes, end: int, lengths: Lengths) -> bool:
     """Fill the lengths of items that end with `end`; return False if their number differs."""
     n, start = 0, 0
     for at in range(body.size):
@@ -72,7 +72,7 @@ def find_ends(body: Octets, end: int, lengths: Lengths) -> bool:
 
 
 @jit
-def put_back(body: Octets, lengths: Lengths, n_ends: int, data: Octets) -> None:
+def restore_items(body: Bytes, lengths: Lengths, n_ends: int, data: Bytes) -> None:
     """Write items, each after its length; in `body` each is followed by `n_ends` end bytes."""
     at, to = 0, 0
     for i in range(lengths.size):
@@ -86,7 +86,7 @@ def put_back(body: Octets, lengths: Lengths, n_ends: int, data: Octets) -> None:
         at += n_ends
 
 
-def lengths_of(data: Octets) -> Lengths | None:
+def lengths_of(data: Bytes) -> Lengths | None:
     """Return the length of each item; None if the bytes are not those of strings."""
     if data.size < FIELD:
         return None

@@ -24,5 +24,8 @@ CODINGS: dict[Hashable, Coding[Params]] = {
 }
 KIND_OF_CODING = {"construction": construction.KIND, "fast": fast.KIND, "dense": INTEGERS}
 BACKEND = HostBackend(
-    CODINGS, lambda params: KIND_OF_CODING[params.coding], by_octet=True, plain=raw.encode_raw_block
+    CODINGS,
+    lambda params: KIND_OF_CODING[params.coding],
+    by_first_byte=True,
+    plain=raw.encode_raw_block,
 )

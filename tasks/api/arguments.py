@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.formats.contract.format import SourceOptions, flags, list_changed_options
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.formats.contract.opening import (
@@ -123,7 +123,7 @@ def check_stream(stream: Stream, options: Mapping[str, object], resume: bool) ->
     """Raise BadParams for options that need a second read of a stream."""
     if resume and not getattr(stream, "is_repeatable", False):
         raise BadParams(f"{stream.name} is a stream: it cannot be resumed, use --overwrite")
-    of_codecs = (option for of in codec_table.answers().values() for option in of.options)
+    of_codecs = (option for of in codec_table.capabilities().values() for option in of.options)
     for option in of_codecs:
         if option.name in options and options[option.name] in option.scans:
             raise BadParams(
@@ -148,7 +148,7 @@ def opened_source(
         options = replace(options, variables=(), accept_loss=False)
     source = found
     if asked := list_changed_flags(options):
-        raise BadParams(f"{source.name} is open: {listed(asked)} comes too late")
+        raise BadParams(f"{source.name} is open: {join_words(asked)} comes too late")
     return source, Watch.of(source)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import extras_named
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.api.arguments import (
     Named,
     as_made,
@@ -319,7 +319,7 @@ def verify(
     against = opened_with(against, storage_options)
     wanted = source_options(options, options)
     if against is None and (asked := list_changed_flags(wanted)):
-        raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
+        raise BadParams(f"{join_words(asked)} tells of a source: name it by --against")
     wanted = as_made(wanted, against, str(store))
     whole = replace(wanted, accept_loss=True)  # missing variables are reported, not raised
     with readable_source(against, whole) as ready:

@@ -38,7 +38,7 @@ class Synthetic:
 
 def synthetic_sample(extents: Sequence[int] | None = None, device: str = "cpu") -> MemoryArray:
     """Return the synthetic data of the first entry in the table."""
-    for found in entry_points.table(GROUP, Synthetic).values():
+    for found in entry_points.load_table(GROUP, Synthetic).values():
         return found.make(tuple(extents or found.sizes[device]))
     raise BadParams("no data is installed to measure: name a source")
 
@@ -55,7 +55,7 @@ def sample_of(path: str) -> MemoryArray:
     (array,) = arrays
     if not prod(array.shape):
         raise BadParams(f"{path}: {array.name} holds no samples, there is nothing to measure")
-    parts = (domain.part(array) for domain in entry_points.table(GROUP, Synthetic).values())
+    parts = (domain.part(array) for domain in entry_points.load_table(GROUP, Synthetic).values())
     return next((part for part in parts if part is not None), None) or middle(array, array.dims)
 
 

@@ -21,7 +21,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, DeviceStream
 from gangsaw.codecs.core.cuda.device import cupy
-from gangsaw.codecs.core.cuda.launch import free_bytes, pinned, timed_launches
+from gangsaw.codecs.core.cuda.launch import free_device_bytes, pinned, timed_launches
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.core.zarr.block_codec import LAUNCH_BYTES, BlockCodec
@@ -164,7 +164,7 @@ class ChunkBench:
 
         With the full size at once, slow codecs took minutes.
         """
-        free: int = free_bytes() or self.batch_bytes * SHARE
+        free: int = free_device_bytes() or self.batch_bytes * SHARE
         most = max(1, min(self.batch_bytes, free // SHARE) // self.chunks[0].nbytes)
         n = min(most, len(self.chunks))
         while n < most and timed(n, 1).whole < CALL_SECONDS / 2:

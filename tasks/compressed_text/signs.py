@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
 
 START = 16  # bytes of a file that may identify it
 # first bytes of files often mistaken for another format; binary formats have other signatures

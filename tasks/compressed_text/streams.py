@@ -17,7 +17,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import IO, Protocol, cast
 
-from gangsaw.codecs.core.plugins.extras import missing
+from gangsaw.codecs.core.plugins.extras import missing_module
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 # skippable frames of Zstandard, with which pzstd starts: RFC 8878, 3.1.2; LZ4 has the same
@@ -225,7 +225,7 @@ def text_behind(sign: bytes, file: io.BufferedReader[io.RawIOBase], path: str) -
 
 def _zstd(file: IO[bytes], path: str) -> IO[bytes]:
     if find_spec("zstandard") is None:
-        raise missing("zstandard", f"{path} is compressed by Zstandard")
+        raise missing_module("zstandard", f"{path} is compressed by Zstandard")
     import zstandard
 
     new = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj

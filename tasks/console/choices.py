@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.plugins.options import listed, none_of
+from gangsaw.codecs.core.plugins.options import join_words, none_of
 
 if TYPE_CHECKING:
     from typer.models import OptionInfo
@@ -41,7 +41,7 @@ def choice(
     words = tuple(of)
     joined = "|".join(words)
     is_short = len(joined) <= WIDEST
-    texts = [help, *([] if is_short else [f"{listed(words, 'or')}."])]
+    texts = [help, *([] if is_short else [f"{join_words(words, 'or')}."])]
     info: OptionInfo = typer.Option(
         *flags,
         help=" ".join([*texts, *([f"(default: {default})"] if default else [])]),

@@ -11,7 +11,7 @@ import typer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins import entry_points
-from gangsaw.codecs.core.plugins.options import flag, listed
+from gangsaw.codecs.core.plugins.options import flag, join_words
 from gangsaw.tasks.console.extractors import GROUP, Extractor
 from gangsaw.tasks.console.panels import panels
 
@@ -27,7 +27,7 @@ chr1:1,000-2,000 chrM > some.fa
 
 def _command() -> object:
     """Return the command with the options of all domains, each in its own panel."""
-    known: dict[str, Extractor[DataclassInstance]] = entry_points.table(GROUP, Extractor)
+    known: dict[str, Extractor[DataclassInstance]] = entry_points.load_table(GROUP, Extractor)
 
     def extract(store: str, wanted: list[str] | None, **options: DataclassInstance) -> None:
         name = _content(store, known)
@@ -59,7 +59,7 @@ def _content(store: str, known: dict[str, Extractor[DataclassInstance]]) -> str:
     attrs = open_zarr(store).attrs
     found = [name for name in known if name in attrs]
     if not found:
-        kinds = listed([extractor.holds for extractor in known.values()], "nor")
+        kinds = join_words([extractor.holds for extractor in known.values()], "nor")
         raise BadParams(f"{store} holds neither {kinds}: extract writes parts of such stores")
     return found[0]
 
@@ -69,7 +69,7 @@ def _refuse(store: str, holds: str, values: DataclassInstance) -> None:
     usual = type(values)()
     names = [f.name for f in fields(values) if getattr(values, f.name) != getattr(usual, f.name)]
     if names:
-        flags = listed([flag(name.rstrip("_")) for name in names])
+        flags = join_words([flag(name.rstrip("_")) for name in names])
         raise BadParams(f"{store} holds {holds}, of which extract takes no {flags}")
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
     from rich.table import Table
 
-    from gangsaw.codecs.core.numba.packs.telling import KernelCount
+    from gangsaw.codecs.core.numba.packs.compile_counts import KernelCount
     from gangsaw.tasks.console.cluster import Workers
     from gangsaw.tasks.engine.report.dry_run import ArrayPlan, JobPlan
     from gangsaw.tasks.engine.report.progress import Amounts, OnProgress, Progress
@@ -358,7 +358,7 @@ def _summarised(codec: str, parameters: Mapping[str, object]) -> Mapping[str, ob
     if codec not in codec_table.names():
         return parameters
     usual = codec_table.named_class(codec)().params.to_dict()
-    return codec_table.answer(codec).summary(parameters, usual)
+    return codec_table.capabilities_of(codec).summary(parameters, usual)
 
 
 def _line(array: ArrayPlan) -> tuple[str, str]:

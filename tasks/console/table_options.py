@@ -13,7 +13,7 @@ import typer
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.plugins.entry_points import PluginWarning
-from gangsaw.codecs.core.plugins.options import Option, listed
+from gangsaw.codecs.core.plugins.options import Option, join_words
 from gangsaw.tasks.console.choices import completing
 from gangsaw.tasks.console.panels import ByKeyword
 from gangsaw.tasks.formats.contract import table
@@ -33,7 +33,7 @@ class Owned:
 
 def with_codec_options(command: Callable[P, None]) -> Callable[P, None]:
     """Add the options of all codecs to a command; given ones are passed as `codec_options`."""
-    found = [Owned(name, o) for name, a in codec_table.answers().items() for o in a.options]
+    found = [Owned(name, o) for name, a in codec_table.capabilities().items() for o in a.options]
     return _with_options(command, "codec_options", found, lambda _: CODEC)
 
 
@@ -91,7 +91,7 @@ def _is_duplicate(several: list[Owned], own: Mapping[str, inspect.Parameter]) ->
     option = several[0].option
     if option.name not in own and not any(option.flag in _flags(p) for p in own.values()):
         return False
-    owners = listed([owned.owner for owned in several])
+    owners = join_words([owned.owner for owned in several])
     reason = "the command has another option of that name"
     warnings.warn(f"{option.flag} of {owners} is left out: {reason}", PluginWarning, stacklevel=2)
     return True
@@ -105,7 +105,7 @@ def _flags(parameter: inspect.Parameter) -> Iterable[object]:
 
 def _parameter(several: list[Owned], panel: Callable[[str], str]) -> inspect.Parameter:
     option = several[0].option
-    title = panel(listed([owned.owner for owned in several]))
+    title = panel(join_words([owned.owner for owned in several]))
     shown = typer.Option(
         option.flag,
         help=_help(several, with_owner=title == panel("")),
@@ -128,4 +128,4 @@ def _help(several: list[Owned], with_owner: bool) -> str:
         owners.setdefault(f"{option.help}{default}", []).append(owner)
     if not with_owner and len(owners) == 1:
         return next(iter(owners))
-    return " ".join(f"Of {listed(names)}: {text}" for text, names in owners.items())
+    return " ".join(f"Of {join_words(names)}: {text}" for text, names in owners.items())

@@ -323,7 +323,7 @@ def check_codecs(metadata: Mapping[str, bytes]) -> None:
     """
     if not any(map(_has_backend, metadata.values())):
         able = ", ".join(
-            name for name in codec_table.answers() if codec_table.has_module(name, "gpu")
+            name for name in codec_table.capabilities() if codec_table.has_module(name, "gpu")
         )
         raise BadParams(
             f"no codec of {', '.join(metadata)} runs on a GPU, as {able} do: leave --device gpu out"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba.cache import cache_base
-from gangsaw.codecs.core.numba.packs import gathering, levels, packs, places
+from gangsaw.codecs.core.numba.packs import gathering, levels, pack_files, packs
 from gangsaw.tasks.precompile.running import COMPILE, LISTED, KernelSetting, Told, run_all, tasks_of
 
 # these settings of Numba would change the code; a pack must run on any processor of its level
@@ -76,7 +76,7 @@ def build(
                 work.compile_lists(level)
         else:
             work.run_or_compile(wanted, able)
-        return [work.packed(level, into or places.package_folder()) for level in wanted]
+        return [work.packed(level, into or pack_files.package_folder()) for level in wanted]
 
 
 def warm(
@@ -149,7 +149,7 @@ class _PackWork:
     def packed(self, level: levels.Level, into: Path) -> BuiltPack:
         """Write the gathered kernels of a level to a pack."""
         kernels = list(gathering.gathered(self._gathered(level)))
-        path = into / places.file_name(level.name)
+        path = into / pack_files.file_name(level.name)
         size = packs.write(path, level, kernels)
         return BuiltPack(level.name, str(path), len(kernels), size, level in levels.host_levels())
 
@@ -159,7 +159,7 @@ class _PackWork:
         gathered.mkdir(parents=True, exist_ok=True)
         variables = {
             levels.LEVEL: level.name,
-            places.FOLDERS: places.OFF,
+            pack_files.FOLDERS: pack_files.OFF,
             gathering.FOLDER: str(gathered),
             "NUMBA_CACHE_DIR": _cache(folder),
             **(more or {}),

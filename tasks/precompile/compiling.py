@@ -38,7 +38,7 @@ def compile_lists(part: str, parts: str) -> None:
     unique = {kernel.key: kernel for found in lists for kernel in found.kernels}
     for listed in list(unique.values())[int(part) :: int(parts)]:
         with suppress(ImportError, AttributeError, ValueError):  # line of another version
-            kernel, types = compile_listed.kernel_of(listed), parse_types(listed.types)
+            kernel, types = compile_listed.find_kernel(listed), parse_types(listed.types)
             if kernel is not None:
                 kernel.compile(types)
 

@@ -52,5 +52,7 @@ def first_runs() -> dict[str, FirstRun]:
 
 def all_runs() -> dict[str, FirstRun]:
     """Return the runs of all domains by name."""
-    every = (run for runs in entry_points.table(GROUP, FirstRuns).values() for run in runs.runs)
+    every = (
+        run for runs in entry_points.load_table(GROUP, FirstRuns).values() for run in runs.runs
+    )
     return {run.name: run for run in every}

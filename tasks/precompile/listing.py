@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.numba.packs import gathering, levels, places, telling
+from gangsaw.codecs.core.numba.packs import compile_counts, gathering, levels, pack_files
 from gangsaw.codecs.core.numba.packs.ahead.kernel_lists import (
     ALL,
     GROUP,
@@ -56,7 +56,7 @@ def write_all(
     recorded = recorded_levels()
     if set(recorded) != {WIDE, NARROW}:
         raise BadParams("lists are of vectors of 64 bytes and of 32: this processor has not both")
-    found = entry_points.table(GROUP, FirstRuns)
+    found = entry_points.load_table(GROUP, FirstRuns)
     if unknown := set(domains) - set(found):
         raise BadParams(
             f"no first runs are called {', '.join(unknown)}: there are {', '.join(found)}"
@@ -76,7 +76,7 @@ def recorded_levels() -> dict[str, str]:
 
 def list_path(domain: str) -> Path:
     """Return the path of a domain's list; the file need not exist."""
-    spec = find_spec(entry_points.entries(GROUP)[domain][0].module)
+    spec = find_spec(entry_points.find_entries(GROUP)[domain][0].module)
     assert spec is not None
     return Path(str(spec.origin)).with_suffix(SUFFIX)
 
@@ -129,7 +129,7 @@ class Recorder:
         return costs
 
     def _setting(self, **more: str) -> KernelSetting:
-        variables = {levels.LEVEL: self.level, places.FOLDERS: places.OFF, **more}
+        variables = {levels.LEVEL: self.level, pack_files.FOLDERS: pack_files.OFF, **more}
         return KernelSetting(self.folder, variables)
 
 
@@ -157,9 +157,9 @@ def measure(out: str, *gathered: str) -> None:
             key = f"{module}:{name} {write_types(types)}"
             kernel = kernel_of(module, name)
             if key not in costs and kernel is not None:
-                began, before = time.process_time(), telling.tally.count
+                began, before = time.process_time(), compile_counts.counters.count
                 kernel.compile(types)
-                costs[key] = time.process_time() - began, telling.tally.count - before
+                costs[key] = time.process_time() - began, compile_counts.counters.count - before
     Path(out).write_text(json.dumps(costs), encoding="utf-8")
 
 

@@ -5,27 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 
 from gangsaw.codecs.core.numba.cache import cache_base
-from gangsaw.codecs.core.numba.packs import levels, packs, places
+from gangsaw.codecs.core.numba.packs import levels, pack_files, packs
 
 
 def report() -> dict[str, object]:
     """Return level, pack and cache of this process, and each pack with why it is unused."""
-    choice = levels.chosen()
+    choice = levels.level_choice()
     return {
         "level": choice.level.name if choice.level else "host",
         "why": choice.why,
         "pack": str(choice.pack) if choice.pack else None,
-        "packs": [_pack(path) for folder in places.folders() for path in _packs_in(folder)],
+        "packs": [_pack(path) for folder in pack_files.folders() for path in _packs_in(folder)],
         "cache": _cache(),
     }
 
 
 def _packs_in(folder: Path) -> list[Path]:
-    return sorted(folder.glob(f"*{places.SUFFIX}"))
+    return sorted(folder.glob(f"*{pack_files.SUFFIX}"))
 
 
 def _pack(path: Path) -> dict[str, object]:
-    level = next((one for one in levels.LEVELS if places.file_name(one.name) == path.name), None)
+    level = next(
+        (one for one in levels.LEVELS if pack_files.file_name(one.name) == path.name), None
+    )
     opened = None if level is None else packs.opened(path, level)
     return {
         "path": str(path),
@@ -43,7 +45,7 @@ def _why_unused(path: Path, level: levels.Level | None, opened: packs.Pack | Non
         return "damaged, or made with other settings"
     if missing := sorted(level.features - levels.host_features()):
         return f"this processor has no {', '.join(missing)}"
-    choice = levels.chosen()
+    choice = levels.level_choice()
     if choice.pack == path:
         return ""
     return f"kernels are for {choice.level.name if choice.level else 'this processor'}"

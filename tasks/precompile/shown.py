@@ -12,7 +12,12 @@ from pathlib import Path
 from threading import Event, RLock, Thread
 from typing import Protocol, TextIO, cast
 
-from gangsaw.codecs.core.numba.packs.telling import FOLDER, PATIENCE, KernelCount, told
+from gangsaw.codecs.core.numba.packs.compile_counts import (
+    FOLDER,
+    QUIET_SECONDS,
+    KernelCount,
+    sum_counts,
+)
 
 LOOK = 0.5  # seconds between reads of the counters
 OVER = 4.0  # seconds without a new kernel until the line is removed: slow ones take as long
@@ -66,11 +71,11 @@ def drawn_by(drawer: Drawer) -> Iterator[None]:
 def _watch(folder: Path, over: Event, line: KernelLine) -> None:
     before, last = KernelCount(), 0.0
     while not over.wait(LOOK):
-        found, now = told(folder), time.monotonic()
+        found, now = sum_counts(folder), time.monotonic()
         drawer = _drawers[-1] if _drawers else line
         if found.count != before.count:
             last = now
-        if found.count != before.count and found.seconds >= PATIENCE:
+        if found.count != before.count and found.seconds >= QUIET_SECONDS:
             drawer.draw(found)
         elif now - last >= OVER:
             drawer.clear()

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 
 if TYPE_CHECKING:
     from gangsaw.tasks.sources.source import Source
@@ -40,7 +40,7 @@ class DamagedStore(CorruptChunk, JobFailed):
         """Return the error, with a hint at the modes that the target format supports."""
         more = [f"{len(blocks) - MOST_LINES} more"] if blocks[MOST_LINES:] else []
         lines = "; ".join([*map(str, blocks[:MOST_LINES]), *more])
-        can = listed([f"--damaged {mode}" for mode in modes], "or")
+        can = join_words([f"--damaged {mode}" for mode in modes], "or")
         hint = f"; {can} writes the rest" if can else ""
         head = f"{_counted(len(blocks), 'damaged block')}, no target is left"
         error = cls(f"{head}: {lines}{hint}", store=store)
@@ -117,7 +117,7 @@ class Damage:
 def damage_asked(policy: str, value: object) -> Damage:
     """Return the requested policy; raise BadParams for an unknown mode or an unused value."""
     if policy not in MODES:
-        raise BadParams(f"--damaged must be {listed(MODES, 'or')}, got {policy!r}")
+        raise BadParams(f"--damaged must be {join_words(MODES, 'or')}, got {policy!r}")
     if value is not None and policy != FILL:
         raise BadParams("--damaged-value is for --damaged fill: add that, or leave the value out")
     return Damage(policy, None if value is None else _number(value))
@@ -146,7 +146,7 @@ def check_damage(damage: Damage, source: Source, title: str, modes: Sequence[str
     modes : modes that the format supports
     """
     if damage.mode != FAIL and damage.mode not in modes:
-        able = listed([f"--damaged {mode}" for mode in modes], "or")
+        able = join_words([f"--damaged {mode}" for mode in modes], "or")
         hint = f"it holds {'records' if SKIP in modes else 'arrays'}: {able}"
         raise BadParams(
             f"{title} cannot {damage.mode} what is damaged: "

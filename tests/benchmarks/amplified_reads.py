@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE, turned_codes
+from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE, reverse_complement_codes
 
 Codes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -61,7 +61,7 @@ def amplicons(n: int, seed: int = 1) -> bytes:
     ):
         has = (places == place) & (rng.random((n, 1)) < share)
         reads[has] = (genome[place] + 2) % 4
-    reads[is_turned] = turned_codes(reads[is_turned].ravel()).reshape(-1, LENGTH)[::-1]
+    reads[is_turned] = reverse_complement_codes(reads[is_turned].ravel()).reshape(-1, LENGTH)[::-1]
     return _text(_spoilt(rng, reads, 0.0003, 0.006))
 
 

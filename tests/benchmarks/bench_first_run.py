@@ -21,7 +21,7 @@ from pathlib import Path
 
 from bench_startup import FIRST_ENCODE
 
-from gangsaw.codecs.core.numba.packs import levels, places
+from gangsaw.codecs.core.numba.packs import levels, pack_files
 from gangsaw.tasks.bench.table import Row, say
 from gangsaw.tasks.precompile.first_runs import FirstRun, first_runs
 from gangsaw.tasks.precompile.running import COMMAND
@@ -140,11 +140,11 @@ def _commands(first: FirstRun, folder: Path) -> Iterator[Command]:
 
 
 def _rows_of(command: Command) -> Iterator[Row]:
-    alone = command.measure({places.FOLDERS: places.OFF})
+    alone = command.measure({pack_files.FOLDERS: pack_files.OFF})
     target = "" if command.goal is None else f"<= {command.goal}"
     yield _row(f"{command.name}, from source, empty cache", alone, target)
     with_packs, more = f"{command.name}, with packs", "processor time above the second call"
-    if levels.chosen().pack is None:
+    if levels.level_choice().pack is None:
         yield Row(with_packs, None, "s", f"<= {MOST_WITH_PACKS}", why=NO_PACK)
         yield Row(f"{with_packs}, {more}", None, "s", f"<= {MOST_MORE}", why=NO_PACK)
         return
@@ -160,8 +160,8 @@ def _row(what: str, pair: Pair, target: str) -> Row:
 
 def check() -> bool:
     """Measure commands with packs, as many at once as there are cores; report those that fail."""
-    if levels.chosen().pack is None:
-        say(f"{NO_PACK} ({levels.chosen().why})")
+    if levels.level_choice().pack is None:
+        say(f"{NO_PACK} ({levels.level_choice().why})")
         return False
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         checked = list(pool.map(_check_run, (DEMO, *first_runs().values())))

@@ -14,7 +14,7 @@ from numcodecs import Zstd
 
 from gangsaw.codecs import Bwt, Strings
 from gangsaw.codecs.core.memory.threads import set_thread_limit
-from gangsaw.codecs.strings.items import FIELD, lengths_of, take_out
+from gangsaw.codecs.strings.items import FIELD, concatenate_items, lengths_of
 from gangsaw.tasks.bench.table import Row, call_seconds, say
 
 FILES = "alice29.txt", "lcet10.txt", "apache_logs", "silesia_xml"
@@ -104,7 +104,7 @@ def _lengths_apart(data: Text) -> int:
     lengths = lengths_of(data)
     assert lengths is not None
     body = np.empty(data.size - FIELD * (1 + lengths.size), np.uint8)
-    take_out(data[FIELD:], lengths, 0, 0, body)
+    concatenate_items(data[FIELD:], lengths, 0, 0, body)
     narrow = lengths.astype(np.min_scalar_type(int(lengths.max())))
     return sum(len(Bwt().encode_chunk(part)) for part in (body, narrow))
 

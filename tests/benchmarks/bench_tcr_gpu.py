@@ -13,7 +13,7 @@ from functools import cache, partial
 import numpy as np
 
 from gangsaw.codecs.core.cuda.device import to_host
-from gangsaw.codecs.core.cuda.launch import free_bytes
+from gangsaw.codecs.core.cuda.launch import free_device_bytes
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.tasks.bench.device import launch_seconds, wall_seconds
 from gangsaw.tasks.bench.table import Measurement, Row
@@ -74,7 +74,7 @@ def references(n: int) -> Batch:
 
 def _measured(row: Row, case: Case, batch: Batch, rounds: int) -> Row:
     bytes_each = gpu.counts_bytes(1, len(D_GENES), case.model)
-    free = free_bytes() or len(batch.references) * bytes_each * SHARE
+    free = free_device_bytes() or len(batch.references) * bytes_each * SHARE
     some = first_of(batch, free // SHARE // bytes_each)
     seconds, note = (_hosted if case.hosted else _kernels)(some, case.model, rounds)
     return replace(row, value=len(some.references) / seconds / 1e6, note=note)

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 
 Codes = npt.NDArray[np.uint8]
 WIDTH = 60

@@ -17,7 +17,7 @@ def in_place_of_nvrtc(patch: pytest.MonkeyPatch) -> None:
     """Compile for the host; results are stored apart from those of devices."""
     patch.setattr(compiling, "compile_kernel", compile_kernel)
     patch.setattr(compiling, "compiler_version", lambda: "emulator")
-    patch.setattr(kernel_files, "folder", lambda: cache_folder() / "kernels")
+    patch.setattr(kernel_files, "kernel_folder", lambda: cache_folder() / "kernels")
 
 
 def compile_kernel(source: str, options: Sequence[str], architecture: str) -> Compiled:

@@ -108,7 +108,7 @@ class RawModule:
         jitify: bool = False,
     ) -> None:
         if code is not None or path is None:
-            raise NotImplementedError("CuPy would compile with -ftz=true: use core's `load`")
+            raise NotImplementedError("CuPy would compile with -ftz=true: use core's `load_module`")
         self.file_path = path
         self._module = loaded(path)
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from reference.ccsds123_header import Setup
 
 from gangsaw.codecs.ccsds123 import Image, Params
-from gangsaw.codecs.ccsds123.narrow import narrowed
+from gangsaw.codecs.ccsds123.narrow import narrow_block
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from helpers.ccsds123_vectors import HEADERLESS_WORD, Vector
 
@@ -80,4 +80,4 @@ def as_image(array: npt.NDArray[Any], params: Params) -> npt.NDArray[Any]:
     axes = params.axes if array.ndim > 2 else params.axes.replace("z", "")
     first = array[(0,) * (array.ndim - len(axes))]
     view = first.transpose([axes.index(axis) for axis in "zyx" if axis in axes])
-    return narrowed(view if "z" in axes else view[np.newaxis])
+    return narrow_block(view if "z" in axes else view[np.newaxis])

@@ -59,7 +59,7 @@ EXCEPTIONS = {
     "reads": {
         SERIAL: (
             f"{ENTROPY}.gamma.bit_length {ENTROPY}.gamma.get_bits {ENTROPY}.gamma.get_gamma"
-            f" {ENTROPY}.sparse_tables._read_table {ENTROPY}.sparse_tables.read_tables"
+            f" {ENTROPY}.sparse_tables._read_table {ENTROPY}.sparse_tables.read_sparse_tables"
             f" {READS}.sequence.dictionary.read_variant_columns {READS}.quality.tree.read_level"
             f" {READS}.quality.tree.read_labels {READS}.name.model.fill_modes",
             2.0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gangsaw.codecs.core.nucleotides.letters import other_strand
+from gangsaw.codecs.core.nucleotides.alphabet import reverse_complement_text
 
 
 def places(text: bytes, pattern: bytes) -> list[int]:
@@ -14,7 +14,7 @@ def places(text: bytes, pattern: bytes) -> list[int]:
 
 def stranded(records: Sequence[bytes], pattern: bytes) -> list[tuple[int, int]]:
     """Places among all letters, and strands, of a pattern of bases; each record alone."""
-    wanted = {1: pattern.upper(), -1: other_strand(pattern.upper())}
+    wanted = {1: pattern.upper(), -1: reverse_complement_text(pattern.upper())}
     if wanted[-1] == wanted[1]:
         del wanted[-1]
     found, start = [], 0
@@ -50,7 +50,7 @@ def stranded_matches(
     found, start, n = set(), 0, len(query)
     # what is no base is equal to nothing
     plain = bytes(c if c in b"ACGT" else 1 for c in forward)
-    other = bytes(c if c in b"ACGT" else 1 for c in other_strand(forward))
+    other = bytes(c if c in b"ACGT" else 1 for c in reverse_complement_text(forward))
     for record in records:
         text = record.upper()
         found |= {(b, start + p, k, 1) for b, p, k in matches(text, plain, least)}

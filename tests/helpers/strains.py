@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.nucleotides.codes import turned_letters
+from gangsaw.codecs.core.nucleotides.codes import reverse_complement_bases
 
 Text = npt.NDArray[np.uint8]
 N_BASES = 90_000
@@ -22,7 +22,7 @@ def strains() -> list[Text]:
         letters[at] = rng.choice(list(b"ACGT"), at.size)
         letters = np.delete(letters, slice(4000, 4007))
         letters = np.insert(letters, 30_000, rng.choice(list(b"ACGT"), 40))
-        letters[50_000:58_000] = turned_letters(letters[50_000:58_000])
+        letters[50_000:58_000] = reverse_complement_bases(letters[50_000:58_000])
         found.append(letters)
     found[1][100:400] = ord("N")
     found[2][7000:9000] += 32

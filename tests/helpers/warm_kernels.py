@@ -17,7 +17,7 @@ def warm_kernels() -> None:
 
     Not so where a pack holds them, or where the cache has as many files of these versions.
     """
-    if levels.chosen().pack is not None:
+    if levels.level_choice().pack is not None:
         return
     lists = (found for path in list_files().values() for found in read_lists(path))
     count = len({kernel.key for found in lists for kernel in found.kernels})

@@ -41,7 +41,7 @@ def dense_encoder_bytes(n: int) -> int:
     )
 
 
-def encode_dense(bwt: Bytes, buffer: Bytes | None = None) -> Bytes | None:
+def encode_dense_string(bwt: Bytes, buffer: Bytes | None = None) -> Bytes | None:
     """Return the coded bytes of a string, (k,) uint8; None if they are not fewer.
 
     Parameters
@@ -68,8 +68,8 @@ def encode_dense_parts(bwt: Bytes) -> Iterator[Bytes]:
     yield from encode_tokens(lanes)
 
 
-def decode_dense(data: Bytes, out: Bytes) -> None:
-    """Fill (n,) uint8, n >= 1, from the (k,) uint8 output of `encode_dense`.
+def decode_dense_string(data: Bytes, out: Bytes) -> None:
+    """Fill (n,) uint8, n >= 1, from the (k,) uint8 output of `encode_dense_string`.
 
     Raises
     ------

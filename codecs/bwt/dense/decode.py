@@ -24,8 +24,8 @@ from gangsaw.codecs.bwt.dense.model import (
     P_BITS,
     MixedCounts,
     fresh_model,
-    learn,
-    predict,
+    learn_decisions,
+    predict_decisions,
 )
 from gangsaw.codecs.bwt.dense.segments import LOWEST, STATE_BYTES, STEPS, WORD_BYTES
 from gangsaw.codecs.bwt.dense.step import append_bits, go_on, has_decisions, locate_counts
@@ -125,7 +125,7 @@ def replay(
     at, step = 0, 0
     while lane_states.alive[0] > 0 and step < STEPS:
         place, at_state, at_own, at_weights = locate_counts(lane_states)
-        p, read = predict(model, at_state, at_own, at_weights)
+        p, read = predict_decisions(model, at_state, at_own, at_weights)
         p_there = select(has_decisions(place), p, 0)
         slot = x & ((1 << P_BITS) - 1)
         bit = shifted(slot - p_there, 31)
@@ -140,7 +140,7 @@ def replay(
                 return WRONG
             x = select(number == k, (x << 16) | np.int64(words[at]), x)
             at += 1
-        learn(model, at_state, at_own, at_weights, p, read, bit)
+        learn_decisions(model, at_state, at_own, at_weights, p, read, bit)
         append_bits(lane_states, place, bit)
         ranked, ended = go_on(lane_states, tokens, place, bit)
         while ranked:

@@ -25,8 +25,8 @@ from gangsaw.codecs.bwt.dense.model import (
     P_BITS,
     MixedCounts,
     fresh_model,
-    learn,
-    predict,
+    learn_decisions,
+    predict_decisions,
 )
 from gangsaw.codecs.bwt.dense.segments import LOWEST, STEPS, most_steps
 from gangsaw.codecs.bwt.dense.step import go_on, has_decisions, locate_counts, next_bits
@@ -102,11 +102,11 @@ def record_decisions(
     step = 0
     while lane_states.alive[0] > 0 and step < STEPS:
         place, at_state, at_own, at_weights = locate_counts(lane_states)
-        p, read = predict(model, at_state, at_own, at_weights)
+        p, read = predict_decisions(model, at_state, at_own, at_weights)
         bit = next_bits(lane_states, place)
         p_there = select(has_decisions(place), p, 0)  # 0: nothing is coded
         store(records, step * LANES, resize_to(p_there | (bit << 15), records))
-        learn(model, at_state, at_own, at_weights, p, read, bit)
+        learn_decisions(model, at_state, at_own, at_weights, p, read, bit)
         ranked, ended = go_on(lane_states, tokens, place, bit)
         while ranked:
             k = trailing_zeros(ranked)

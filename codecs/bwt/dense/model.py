@@ -70,7 +70,7 @@ P_BITS = 14
 
 Words = npt.NDArray[np.uint32]
 Three = tuple[Vector, Vector, Vector]
-# values of a decision that `predict` read: own counts, logarithms of the odds, weights
+# values of a decision that `predict_decisions` read: own counts, logarithms of the odds, weights
 Prediction = tuple[Vector, Three, Three]
 
 
@@ -100,8 +100,10 @@ def fresh_model(n_lanes: int, rows: int) -> MixedCounts:
 
 
 @jit_norefs_inline
-def predict(model: MixedCounts, at_state: Vector, at_own: Vector, at_weights: Vector) -> Any:
-    """Return each lane's probability of 1 in units of 2^-14, and the values for `learn`.
+def predict_decisions(
+    model: MixedCounts, at_state: Vector, at_own: Vector, at_weights: Vector
+) -> Any:
+    """Return each lane's probability of 1 in units of 2^-14, and the values for `learn_decisions`.
 
     Offsets into the arrays of the model, and the results, are vectors of 32 bits.
     """
@@ -120,7 +122,7 @@ def predict(model: MixedCounts, at_state: Vector, at_own: Vector, at_weights: Ve
 
 
 @jit_norefs_inline
-def learn(
+def learn_decisions(
     model: MixedCounts,
     at_state: Vector,
     at_own: Vector,

@@ -81,7 +81,7 @@ def fast_encoder_bytes(n: int) -> int:
     return 6 * n + DEVICE_COUNTS + DEVICE_FIXED  # tokens, words
 
 
-def encode_fast(bwt: Bytes, buffer: Bytes | None = None) -> Bytes | None:
+def encode_fast_string(bwt: Bytes, buffer: Bytes | None = None) -> Bytes | None:
     """Return the coded bytes of a string, (k,) uint8; None if they are not fewer.
 
     Parameters
@@ -121,8 +121,8 @@ def packed_sizes(sizes: Int64s) -> Bytes:
     return parts_of_sizes.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
 
 
-def decode_fast(data: Bytes, out: Bytes) -> None:
-    """Fill (n,) uint8, n >= 1, from the (k,) uint8 output of `encode_fast`.
+def decode_fast_string(data: Bytes, out: Bytes) -> None:
+    """Fill (n,) uint8, n >= 1, from the (k,) uint8 output of `encode_fast_string`.
 
     Raises
     ------

@@ -26,7 +26,7 @@ from gangsaw.codecs.core.entropy.rans_tables import (
     OFFSET,
     PRECISION,
     TOTAL,
-    lay_out_slots,
+    build_decoder_table,
 )
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import store_le64
@@ -51,7 +51,7 @@ class Slots(NamedTuple):
 
     Attributes
     ----------
-    slots : (n_tables * 4096,) uint32, see `lay_out_slots`
+    slots : (n_tables * 4096,) uint32, see `build_decoder_table`
     firsts : (2 * CONTEXTS,) uint64, offset in `slots` of the table of each context, ranks first,
         then lengths
     """
@@ -64,7 +64,7 @@ def slots_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> Slots
     """Return the look-up tables of the decoder."""
     rows, numbers = used_tables(tables, frequencies)
     slots = np.empty(len(rows) * TOTAL, np.uint32)
-    lay_out_slots(rows, slots)
+    build_decoder_table(rows, slots)
     return Slots(slots, (TOTAL * numbers).astype(np.uint64))
 
 

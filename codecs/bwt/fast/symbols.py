@@ -29,7 +29,7 @@ Table = npt.NDArray[np.uint8]
 
 
 @jit_norefs_inline
-def to_symbol(value: UInt64) -> Any:
+def number_to_symbol(value: UInt64) -> Any:
     """Return the symbol of a number >= 0."""
     if value < EXACT:
         return np.int64(value)

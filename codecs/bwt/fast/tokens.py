@@ -12,9 +12,9 @@ from gangsaw.codecs.bwt.fast.symbols import (
     TOKENS,
     WIDTH,
     length_context,
+    number_to_symbol,
     rank_context,
     symbols_of,
-    to_symbol,
     update_symbol_state,
 )
 from gangsaw.codecs.bwt.lanes.cut import RunLanes
@@ -61,7 +61,7 @@ def tokenise(
             symbol_state = symbol_states[symbol]
             rank = U(SMALL[U(lanes.ranks[run]) - U(1)])
             value = U(lanes.lengths[run] - 1)
-            length = U(SMALL[value]) if value < U(SMALL.size) else U(to_symbol(value))
+            length = U(SMALL[value]) if value < U(SMALL.size) else U(number_to_symbol(value))
             token = rank_context(smoothed, symbol_state) * U(WIDTH) + rank
             ranks[run] = token
             rank_counts[token] += 1

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
-from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.cuda.launch import launch, load_module
 from gangsaw.codecs.core.cuda.sums import on_device
 
 THREADS, DIGITS, TILE = 256, 256, 4096  # as in scan.cuh and radix.cuh
@@ -64,4 +64,4 @@ def block_sizes(arrays: Sequence[DeviceArray]) -> Lists:
 def start_kernel(file: str, kernel: str, grid: int, threads: int, *arguments: object) -> None:
     """Launch a kernel of this folder; Python's integers are passed as C's `int`."""
     given = [np.int32(one) if isinstance(one, int) else one for one in arguments]
-    launch(load(__package__, file, {}).get_function(kernel), grid, threads, given)
+    launch(load_module(__package__, file, {}).get_function(kernel), grid, threads, given)

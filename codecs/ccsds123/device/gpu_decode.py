@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.device.gpu_encode import defines
+from gangsaw.codecs.ccsds123.device.gpu_encode import plan_defines
 from gangsaw.codecs.ccsds123.header.checks import check_block, own_lanes
 from gangsaw.codecs.ccsds123.narrow import MAX_BYTES
 from gangsaw.codecs.ccsds123.params import Image, Params
@@ -20,7 +20,7 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import aligned, corrupt_blocks, launch, load, pinned
+from gangsaw.codecs.core.cuda.launch import corrupt_blocks, is_aligned, launch, load_module, pinned
 from gangsaw.codecs.core.errors import CorruptChunk
 
 WARP = 32
@@ -60,7 +60,7 @@ def has_kernel(target: DeviceArray, params: Params) -> bool:
     if target.dtype.itemsize > MAX_BYTES:
         return False
     short = target.shape[1] * target.shape[2] <= MOST_SAMPLES
-    return params.has_lanes and short and aligned(target, target.dtype.itemsize)
+    return params.has_lanes and short and is_aligned(target, target.dtype.itemsize)
 
 
 class BlockRow(NamedTuple):
@@ -137,8 +137,8 @@ class Launch:
         words, bounds = cp.empty(host.size, WORD), cp.asarray(self.bounds())
         words.set(host)
         arguments = [tables[0], words, np.int64(words.size), bounds, *tables[1:]]
-        specialised = defines(self.plan, self.blocks[0].target.dtype)
-        module = load(__package__, "gpu_decode.cu", specialised)
+        specialised = plan_defines(self.plan, self.blocks[0].target.dtype)
+        module = load_module(__package__, "gpu_decode.cu", specialised)
         launch(
             module.get_function("decode_lanes"),
             len(self.blocks),

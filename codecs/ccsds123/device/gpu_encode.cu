@@ -299,7 +299,7 @@ __device__ __forceinline__ Wrapping encode_rows(Band& band, const Block& block, 
 // lane_bits : of each band, also where they exceed its capacity
 // status : of each block, 0 before
 extern "C" __global__ void __launch_bounds__(WARP)
-    encode_lanes(const Warp* warps, const Block* blocks, const long long* predictor,
+    encode_bands(const Warp* warps, const Block* blocks, const long long* predictor,
                  const long long* coder, const long long* weights, const long long* sums,
                  unsigned* words, long long* lane_bits, int* status) {
     const int number = warps[blockIdx.x].block, first = warps[blockIdx.x].first;

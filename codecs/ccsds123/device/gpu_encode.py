@@ -18,7 +18,7 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.backends.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, DeviceArrayOf
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import aligned, launch, load, pull
+from gangsaw.codecs.core.cuda.launch import is_aligned, launch, load_module, pull
 
 OUT_OF_RANGE, OVERFLOW = 1, 2  # flags of a block's status
 WARP = 32  # bands that are coded together
@@ -78,7 +78,7 @@ def has_kernel(source: DeviceArray, params: Params) -> bool:
     if source.dtype.itemsize > MAX_BYTES:
         return False
     most_bits = prod(source.shape[1:]) * (params.unary_limit + 8 * source.dtype.itemsize)
-    return params.has_lanes and aligned(source, source.dtype.itemsize) and most_bits < 1 << 37
+    return params.has_lanes and is_aligned(source, source.dtype.itemsize) and most_bits < 1 << 37
 
 
 def encode_group(
@@ -106,7 +106,7 @@ def _encode_once(
     implied = [expected_header(image, params) for image in images]
     headers = [header for _, header in implied]
     largest = int(np.argmax([image.n_bands for image in images]))
-    table = block_table(sources, images, headers, capacity)
+    table = build_block_table(sources, images, headers, capacity)
     plan = Plan.of(images[largest], implied[largest][0])
     coded = code_bands(table, sources[0].dtype, plan)
     _check_range(sources, images, coded.status)
@@ -114,7 +114,7 @@ def _encode_once(
     return list(zip(parts, coded.bits, strict=True)), np.flatnonzero(coded.status & OVERFLOW)
 
 
-def block_table(
+def build_block_table(
     sources: Sequence[DeviceArray],
     images: Sequence[Image],
     headers: Sequence[bytes],
@@ -158,7 +158,7 @@ class CodedWords(NamedTuple):
 def code_bands(table: BlockColumns, dtype: Dtype, plan: Plan) -> CodedWords:
     """Run the kernel that predicts and codes. `plan` belongs to the image with most bands."""
     cp = cupy()
-    module = load(__package__, "gpu_encode.cu", defines(plan, dtype))
+    module = load_module(__package__, "gpu_encode.cu", plan_defines(plan, dtype))
     warps = warp_table(table)
     words = cp.empty(int(table.words[-1] + table.bands[-1] * table.capacity[-1]), np.uint32)
     lane_bits = cp.empty(int(table.bands.sum()), np.int64)
@@ -172,12 +172,12 @@ def code_bands(table: BlockColumns, dtype: Dtype, plan: Plan) -> CodedWords:
         plan.first_sums,
     )
     arguments = (*(cp.asarray(one) for one in tables), words, lane_bits, status)
-    launch(module.get_function("encode_lanes"), len(warps), WARP, arguments)
+    launch(module.get_function("encode_bands"), len(warps), WARP, arguments)
     bits = np.split(pull(lane_bits), np.cumsum(table.bands)[:-1])
     return CodedWords(words, bits, pull(status))
 
 
-def defines(plan: Plan, dtype: Dtype) -> dict[str, int | str]:
+def plan_defines(plan: Plan, dtype: Dtype) -> dict[str, int | str]:
     """Return the macros that specialise a kernel for a plan and a dtype of any byte order."""
     return {
         "GS_P": plan.bands,
@@ -219,7 +219,7 @@ def join_streams(
     coded.words[:n_words] = cp.asarray(np.frombuffer(padded, ">u4").astype(np.uint32))
     out = cp.zeros(int((starts + _round_up(sizes, 4)).max(initial=0)) // 4, np.uint32)
     if len(strings):
-        kernel = load(__package__, "join_lanes.cu", {}).get_function("join_lanes")
+        kernel = load_module(__package__, "join_lanes.cu", {}).get_function("join_lanes")
         arguments = (cp.asarray(strings), np.int64(len(strings)), coded.words, out)
         launch(kernel, len(strings), JOINING_THREADS, arguments)
     payload = pull(out).view(np.uint8)

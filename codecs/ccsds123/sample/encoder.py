@@ -160,7 +160,7 @@ def encode_rows(
             encode_band_row(c, deltas, columns, t, state, lane, g.lanes)
 
 
-def encode_lanes(
+def encode_bands(
     x: NumpyArray, plan: Plan, header: bytes
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """Encode one block in band-sequential order with the sample-adaptive coder.

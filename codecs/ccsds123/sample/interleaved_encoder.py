@@ -119,7 +119,7 @@ def interleave_rows(
 
 
 def encode_interleaved(x: NumpyArray, plan: Plan, header: bytes) -> npt.NDArray[np.uint8]:
-    """Encode a block in BI order with the sample-adaptive coder; see `encode_lanes`."""
+    """Encode a block in BI order with the sample-adaptive coder; see `encode_bands`."""
     image, coder, deltas = plan.image, plan.coder, residuals(x, plan)
     interleave = plan.params.interleave_depth or image.n_bands
     state = _first_state(plan)

@@ -85,14 +85,14 @@ class Sources(Generic[ParamsT]):
 
     def __init__(self, blocks: Sequence[NumpyArray], params: ParamsT, output: Output) -> None:
         self.blocks, self.params, self.output = blocks, params, output
-        self._places: BlockAddresses | None = None
+        self._addresses: BlockAddresses | None = None
 
     @property
-    def places(self) -> BlockAddresses:
+    def addresses(self) -> BlockAddresses:
         """Addresses and forms of the blocks."""
-        if self._places is None:
-            self._places = block_addresses(self.blocks)
-        return self._places
+        if self._addresses is None:
+            self._addresses = block_addresses(self.blocks)
+        return self._addresses
 
 
 class Targets(Generic[ParamsT]):
@@ -107,15 +107,15 @@ class Targets(Generic[ParamsT]):
 
     def __init__(self, runs: Runs, blocks: Sequence[NumpyArray], params: ParamsT) -> None:
         self.runs, self.blocks, self.params = runs, blocks, params
-        self._places: BlockAddresses | None = None
+        self._addresses: BlockAddresses | None = None
         self._payloads: RunAddresses | None = None
 
     @property
-    def places(self) -> BlockAddresses:
+    def addresses(self) -> BlockAddresses:
         """Addresses and forms of the blocks."""
-        if self._places is None:
-            self._places = block_addresses(self.blocks)
-        return self._places
+        if self._addresses is None:
+            self._addresses = block_addresses(self.blocks)
+        return self._addresses
 
     @property
     def payloads(self) -> RunAddresses:

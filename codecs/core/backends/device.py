@@ -108,7 +108,7 @@ class DeviceBackend(Generic[ParamsT]):
         ------
         DeviceError : a single block is too large for the device's memory, or the device failed
         """
-        encoder = self.encoders.get(self.host.asked(params))
+        encoder = self.encoders.get(self.host.requested_kind(params))
         if encoder is None:
             self.host.encode([to_host(source) for source in sources], params, output)
             return

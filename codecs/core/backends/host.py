@@ -48,7 +48,7 @@ class Coding(Protocol[ParamsT]):
     def shares_threads(self) -> bool:
         """True if the coding divides a block among threads; then blocks are coded one by one."""
 
-    def room(self, batch: Sources[ParamsT]) -> int | None:
+    def capacity(self, batch: Sources[ParamsT]) -> int | None:
         """Return the bytes to reserve for all payloads; None if they cannot be predicted."""
 
     def encode(self, batch: Sources[ParamsT], first: int, end: int, plain: Plain | None) -> None:
@@ -85,7 +85,7 @@ class BlockCoding(Generic[ParamsT]):
     shares_threads: bool = False
     together: int = 1
 
-    def room(self, batch: Sources[ParamsT]) -> int | None:
+    def capacity(self, batch: Sources[ParamsT]) -> int | None:
         """Return the likely bytes of all payloads."""
         if self.likely is None:
             return None
@@ -98,20 +98,20 @@ class BlockCoding(Generic[ParamsT]):
 
     def _encode_one(self, batch: Sources[ParamsT], number: int, plain: Plain | None) -> None:
         block, output = batch.blocks[number], batch.output
-        source, room, place = block, None, OUT_OF_PLACE
+        source, buffer, memory = block, None, OUT_OF_PLACE
         if self.dtype is not None:
             source = np.ascontiguousarray(block, self.dtype(batch.params))
         if self.likely is not None and not self.lends:
             least = self.likely(block.nbytes)
-            room = output.room(number, least)
-            place = np.empty(least, np.uint8) if room is None else room
-        found = self.encode_block(source, batch.params, place)
+            buffer = output.free_buffer(number, least)
+            memory = np.empty(least, np.uint8) if buffer is None else buffer
+        found = self.encode_block(source, batch.params, memory)
         if plain is not None and found.size > block.nbytes:
             found = plain(block)
         if self.lends:
             output.put(number, *found.parts)
         else:
-            _give(output, number, found, room)
+            _give(output, number, found, buffer)
 
     def decode(self, batch: Targets[ParamsT], numbers: Numbers) -> int:
         """Decode the first of the blocks."""
@@ -124,11 +124,11 @@ class BlockCoding(Generic[ParamsT]):
         return 1
 
 
-def _give(output: Output, number: int, found: Encoded, room: Payload | None) -> None:
+def _give(output: Output, number: int, found: Encoded, buffer: Payload | None) -> None:
     """Register a payload with the output, in its reserved buffer or in separate memory."""
     payload = found.payload
     checksum = crc32c(payload)  # computed while the payload is in a cache
-    if room is not None and address_of(payload) == address_of(room):
+    if buffer is not None and address_of(payload) == address_of(buffer):
         output.settle(number, [payload.size], [checksum], found.lane_bits)
     else:
         output.give(number, payload, checksum, found.lane_bits)
@@ -147,14 +147,14 @@ class HostBackend(Generic[ParamsT]):
     Attributes
     ----------
     codings : by kind
-    asked : from parameters to the kind that they request
-    by_octet : True if a payload's first byte is its kind; else the parameters determine the kind
+    requested_kind : from parameters to the kind of blocks that they request
+    by_first_byte : True if a payload's first byte is its kind; else the parameters determine it
     plain : encodes blocks that do not get shorter; None if codings do that
     """
 
     codings: Mapping[Hashable, Coding[ParamsT]]
-    asked: Callable[[ParamsT], Hashable]
-    by_octet: bool = False
+    requested_kind: Callable[[ParamsT], Hashable]
+    by_first_byte: bool = False
     plain: Plain | None = None
 
     @classmethod
@@ -175,11 +175,11 @@ class HostBackend(Generic[ParamsT]):
         ------
         BadParams : a block contains values that the parameters do not allow
         """
-        coding, batch = self.codings[self.asked(params)], Sources(sources, params, output)
-        if (room := coding.room(batch)) is not None:
-            output.reserve(room)
+        coding, batch = self.codings[self.requested_kind(params)], Sources(sources, params, output)
+        if (capacity := coding.capacity(batch)) is not None:
+            output.reserve(capacity)
         if coding.together > 1:
-            runs = runs_of(batch.places.forms, coding.together)
+            runs = runs_of(batch.addresses.forms, coding.together)
             run_blocks(lambda i: coding.encode(batch, *runs[i], self.plain), len(runs))
         # not within `run_blocks`, which would use one thread
         elif coding.shares_threads and len(sources) == 1:
@@ -200,9 +200,9 @@ class HostBackend(Generic[ParamsT]):
         ------
         CorruptChunk : names the first corrupt block
         """
-        batch, coding = Targets(runs, targets, params), self.codings[self.asked(params)]
+        batch, coding = Targets(runs, targets, params), self.codings[self.requested_kind(params)]
         if coding.together > 1:
-            self._decode_groups(batch, groups_of(batch.places.forms, coding.together))
+            self._decode_groups(batch, groups_of(batch.addresses.forms, coding.together))
         elif coding.shares_threads:
             for number in range(len(targets)):
                 self._decode_group(batch, [number])
@@ -228,8 +228,8 @@ class HostBackend(Generic[ParamsT]):
             numbers = numbers[done:]
 
     def _coding_of(self, batch: Targets[ParamsT], number: int) -> Coding[ParamsT]:
-        if not self.by_octet:
-            return self.codings[self.asked(batch.params)]
+        if not self.by_first_byte:
+            return self.codings[self.requested_kind(batch.params)]
         coding = self.codings.get(self.kind(batch.runs.payloads[number], batch.params))
         if coding is None:
             payload = batch.runs.take(number)  # a wrong checksum is reported first
@@ -239,6 +239,6 @@ class HostBackend(Generic[ParamsT]):
 
     def kind(self, payload: Payload, params: ParamsT) -> Hashable:
         """Return the kind of a payload; None for an empty payload with a kind in its first byte."""
-        if not self.by_octet:
-            return self.asked(params)
+        if not self.by_first_byte:
+            return self.requested_kind(params)
         return int(payload[0]) if payload.size else None

@@ -63,7 +63,7 @@ class ByteGrid:
         """False: blocks may end anywhere along an axis."""
         return False
 
-    def held(self, chunk: Array) -> Array:
+    def coded(self, chunk: Array) -> Array:
         """Return the bytes of a chunk: a view, or a copy if its layout differs."""
         own = cast(_Items, chunk)
         if not _is_plain(own):
@@ -72,20 +72,20 @@ class ByteGrid:
             own[...] = chunk
         return own.reshape(-1).view(np.uint8)
 
-    def write_back(self, held: Array, chunk: Array) -> None:
+    def write_back(self, coded: Array, chunk: Array) -> None:
         """Copy the bytes back to a chunk with another layout; other blocks keep their values."""
         target = cast(_Items, chunk)
         if not _is_plain(target):
-            items = cast(_Items, held).view(chunk.dtype.newbyteorder("<"))
+            items = cast(_Items, coded).view(chunk.dtype.newbyteorder("<"))
             target[...] = items.reshape(chunk.shape)
 
-    def block(self, held: Array, index: int) -> Array:
+    def block(self, coded: Array, index: int) -> Array:
         """Return a block, a view of the bytes."""
-        return held[self.slices(index)]
+        return coded[self.slices(index)]
 
-    def blocks(self, held: Array) -> Iterator[Array]:
+    def blocks(self, coded: Array) -> Iterator[Array]:
         """Yield the blocks in order."""
-        return (self.block(held, index) for index in range(self.n_blocks))
+        return (self.block(coded, index) for index in range(self.n_blocks))
 
     def slices(self, index: int) -> tuple[Piece]:
         """Return the range of block `index` in the bytes."""

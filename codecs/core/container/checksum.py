@@ -34,5 +34,5 @@ def crc32c(data: Bytes, before: int = 0, *, is_alone: bool = False) -> int:
         from gangsaw.codecs.core.container import folding
 
         if folding.CAN_FOLD:
-            before, end = folding.fold(octets, before)
+            before, end = folding.fold_bytes(octets, before)
     return int(google_crc32c.extend(before, octets[end:]))

@@ -8,11 +8,7 @@ Polynomials Using PCLMULQDQ Instruction, Intel 2009, with reflected bits.)
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-import numpy as np
-import numpy.typing as npt
-
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.bits import prefetch
 from gangsaw.codecs.core.numba.jit import folding_words, jit_norefs
 from gangsaw.codecs.core.numba.vectors.folding import (
@@ -25,8 +21,6 @@ from gangsaw.codecs.core.numba.vectors.folding import (
 )
 from gangsaw.codecs.core.numba.vectors.integers import static
 
-Octets: TypeAlias = npt.NDArray[np.uint8]
-
 WORDS = folding_words()  # 64-bit words in a vector
 STEP = 8 * WORDS * VECTORS  # bytes
 CAN_FOLD = STEP > 0
@@ -35,22 +29,22 @@ ALL_ONES = (1 << 32) - 1
 LINE, PAGE = 64, 4096  # bytes; the hardware prefetches no lines of another page
 
 
-def fold(octets: Octets, before: int) -> tuple[int, int]:
+def fold_bytes(data: Bytes, before: int) -> tuple[int, int]:
     """Return the CRC-32C of the first bytes, and their number: all but less than STEP bytes.
 
     Parameters
     ----------
-    octets : (n,) uint8, at least STEP
+    data : (n,) uint8, at least STEP
     before : CRC-32C of the bytes before them
     """
-    end = octets.size // STEP * STEP
-    octets = octets.view()
-    octets.flags.writeable = False  # so that kernels are compiled for one type only
-    return _folded(octets, end, before ^ ALL_ONES, OF_WORDS) ^ ALL_ONES, end
+    end = data.size // STEP * STEP
+    data = data.view()
+    data.flags.writeable = False  # so that kernels are compiled for one type only
+    return _folded(data, end, before ^ ALL_ONES, OF_WORDS) ^ ALL_ONES, end
 
 
 @jit_norefs
-def _crc32c(data: Octets) -> int:
+def _crc32c(data: Bytes) -> int:
     words = OF_WORDS
     end = data.size // STEP * STEP
     state = _folded(data, end, ALL_ONES, words) if end else ALL_ONES
@@ -60,7 +54,7 @@ def _crc32c(data: Octets) -> int:
 
 
 @jit_norefs
-def _unknown(data: Octets) -> int:
+def _unknown(data: Bytes) -> int:
     return 0
 
 
@@ -69,7 +63,7 @@ kernel_crc32c = _crc32c if STEP else _unknown
 
 
 @jit_norefs
-def _folded(data: Octets, end: int, crc: int, words: tuple[None, ...]) -> int:
+def _folded(data: Bytes, end: int, crc: int, words: tuple[None, ...]) -> int:
     """Return the checksum state after data[:end], whole steps; `crc` is the state before."""
     side = 8 * len(words)
     a = load_words(data, 0, words) ^ first_lane(crc, words)

@@ -43,16 +43,16 @@ class Division(Protocol):
     def is_tiled(self) -> bool:
         """True if a block has an extent along each axis of the chunk."""
 
-    def held(self, chunk: Array) -> Array:
+    def coded(self, chunk: Array) -> Array:
         """Return the array that blocks are views of: the chunk, or a copy to write back."""
 
-    def write_back(self, held: Array, chunk: Array) -> None:
-        """Copy the result of `held` back to the chunk if it is a copy."""
+    def write_back(self, coded: Array, chunk: Array) -> None:
+        """Copy the result of `coded` back to the chunk if it is a copy."""
 
-    def block(self, held: Array, index: int) -> Array:
-        """Return a block, a view of `held`."""
+    def block(self, coded: Array, index: int) -> Array:
+        """Return a block, a view of `coded`."""
 
-    def blocks(self, held: Array) -> Iterator[Array]:
+    def blocks(self, coded: Array) -> Iterator[Array]:
         """Yield the blocks in order."""
 
     def slices(self, index: int) -> tuple[Piece, ...]:
@@ -119,20 +119,20 @@ class BlockGrid:
         """True: blocks have an extent along each axis."""
         return True
 
-    def held(self, chunk: Array) -> Array:
+    def coded(self, chunk: Array) -> Array:
         """Return the chunk: blocks are views of it."""
         return chunk
 
-    def write_back(self, held: Array, chunk: Array) -> None:
+    def write_back(self, coded: Array, chunk: Array) -> None:
         """Do nothing: blocks are views of the chunk."""
 
-    def block(self, held: Array, index: int) -> Array:
+    def block(self, coded: Array, index: int) -> Array:
         """Return a block, a view of the chunk."""
-        return held[*self.slices(index), ...]  # the ellipsis avoids a copy if there are no axes
+        return coded[*self.slices(index), ...]  # the ellipsis avoids a copy if there are no axes
 
-    def blocks(self, held: Array) -> Iterator[Array]:
+    def blocks(self, coded: Array) -> Iterator[Array]:
         """Yield the blocks in order."""
-        return (held[*place, ...] for place in self.all_slices())
+        return (coded[*place, ...] for place in self.all_slices())
 
     def slices(self, index: int) -> tuple[Piece, ...]:
         """Return the ranges of block `index` in the chunk."""

@@ -61,7 +61,7 @@ class Output:
         """
         self.data = reused(self.lead + n_bytes)
 
-    def room(self, number: int, least: int = 0) -> Payload | None:
+    def free_buffer(self, number: int, least: int = 0) -> Payload | None:
         """Return the free part of the buffer if a block can be encoded into it.
 
         None if the block's offset is unknown, or less than `least` bytes are free. No other thread
@@ -96,13 +96,13 @@ class Output:
         size, checksum = sum(part.size for part in parts), 0
         for part in parts:
             checksum = crc32c(part, checksum)
-        room = self.room(number, size)
-        if room is None:
+        buffer = self.free_buffer(number, size)
+        if buffer is None:
             self.put_run(number, np.concatenate(parts), [size], [checksum])
             return
         ends = itertools.accumulate(part.size for part in parts)
         pairs = zip(parts, ends, strict=True)
-        self._copy([(part, room[end - part.size : end]) for part, end in pairs])
+        self._copy([(part, buffer[end - part.size : end]) for part, end in pairs])
         self.settle(number, [size], [checksum])
 
     def put_run(

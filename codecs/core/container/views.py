@@ -36,11 +36,11 @@ class BlockViews(Sequence[Array]):
         numbers: npt.NDArray[np.int64] | None = None,
     ) -> None:
         self.chunk, self.grid, self.view, self.numbers = chunk, grid, view, numbers
-        self.held = grid.held(chunk)
+        self.coded = grid.coded(chunk)
 
     def write_back(self) -> None:
         """Copy decoded blocks to the chunk if they are no views of it."""
-        self.grid.write_back(self.held, self.chunk)
+        self.grid.write_back(self.coded, self.chunk)
 
     def __len__(self) -> int:
         """Return the number of blocks."""
@@ -59,7 +59,7 @@ class BlockViews(Sequence[Array]):
         number = range(len(self))[which]
         if self.numbers is not None:
             number = int(self.numbers[number])
-        return self.view(self.grid.block(self.held, number))
+        return self.view(self.grid.block(self.coded, number))
 
     @property
     def nbytes(self) -> int:
@@ -70,12 +70,12 @@ class BlockViews(Sequence[Array]):
 
     def addresses(self) -> BlockAddresses:
         """Return the addresses of the blocks in host memory."""
-        held = self.held
-        offsets, forms = _geometry(self.grid, self.view, held.shape, held.strides, held.dtype)
+        coded = self.coded
+        offsets, forms = _geometry(self.grid, self.view, coded.shape, coded.strides, coded.dtype)
         if self.numbers is not None:
             forms = tuple(forms[i] for i in self.numbers.tolist())
             offsets = offsets[self.numbers]
-        return BlockAddresses(address_of(np.asarray(held)), offsets, forms, self.nbytes)
+        return BlockAddresses(address_of(np.asarray(coded)), offsets, forms, self.nbytes)
 
 
 class BlockAddresses(NamedTuple):
@@ -113,8 +113,8 @@ def _geometry(
 ) -> tuple[npt.NDArray[np.int64], tuple[Form, ...]]:
     """Return byte offsets of the views of all blocks, and their forms, equal ones as one object."""
     byte = np.empty(0, np.uint8)
-    held: Array = np.lib.stride_tricks.as_strided(byte.view(dtype), shape, strides)
-    views = [np.asarray(view(block)) for block in grid.blocks(held)]
+    array: Array = np.lib.stride_tricks.as_strided(byte.view(dtype), shape, strides)
+    views = [np.asarray(view(block)) for block in grid.blocks(array)]
     offsets = np.array([address_of(block) for block in views]) - address_of(byte)
     return offsets, _forms(views)
 

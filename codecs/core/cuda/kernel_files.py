@@ -31,13 +31,13 @@ def kernel_file(source: str, options: Sequence[str], architecture: str) -> Path:
     """
     version = compiling.compiler_version()
     key = _hash(repr((source, *options, compiling.FLOATS, architecture, version)).encode())
-    found = _found(folder(), key)
+    found = _found(kernel_folder(), key)
     if found is None:
         found = _stored(key, compiling.compile_kernel(source, options, architecture).code)
     return found
 
 
-def folder() -> Path:
+def kernel_folder() -> Path:
     """Return the folder of compiled kernels."""
     return user_cache() / "cuda"
 
@@ -54,7 +54,7 @@ def _found(place: Path, key: str) -> Path | None:
 def _stored(key: str, code: bytes) -> Path:
     """Write code to the folder, or to one of this process if that is read-only or full."""
     with suppress(OSError):
-        return _written(folder(), key, code)
+        return _written(kernel_folder(), key, code)
     try:
         return _written(_own_folder(), key, code)
     except OSError as error:

@@ -31,7 +31,7 @@ _compiling = threading.Lock()
 around_launch: Callable[[], AbstractContextManager[None]] = nullcontext  # `timed_launches` sets it
 
 
-def load(package: str, file: str, defines: Mapping[str, int | str]) -> KernelModule:
+def load_module(package: str, file: str, defines: Mapping[str, int | str]) -> KernelModule:
     """Return a CUDA source of a package, compiled for the current device, as a CuPy module.
 
     It is loaded once per process, device and `defines`. It is compiled only if no earlier process
@@ -93,7 +93,7 @@ def launch(
         kernel((grid,), (block,), tuple(arguments), shared_mem=shared_bytes)
 
 
-def aligned(array: DeviceArray, item_bytes: int) -> bool:
+def is_aligned(array: DeviceArray, item_bytes: int) -> bool:
     """Return True if a device can load and store items of item_bytes bytes in a CuPy array."""
     places = (int(array.data.ptr), *array.strides)
     return not any(place % item_bytes for place in places)
@@ -194,7 +194,7 @@ def in_runs(
 
 def _attempt(work: Callable[[Run], Result], run: Run, needed: int, results: list[Result]) -> str:
     """Append the result of a run and return ""; else return a message about the missing memory."""
-    free = free_bytes()
+    free = free_device_bytes()
     if free is not None and needed > free:
         return f"{_mib(needed)} needed, {_mib(free)} free; use smaller blocks"
     try:
@@ -212,7 +212,7 @@ def _attempt(work: Callable[[Run], Result], run: Run, needed: int, results: list
     return f"{_mib(needed)} needed at most; {reason}"
 
 
-def free_bytes() -> int | None:
+def free_device_bytes() -> int | None:
     """Return the bytes that the current device can allocate, or None with a foreign allocator.
 
     A pool such as RMM's has nearly all memory from the start, so that the device's own number is

@@ -82,7 +82,7 @@ def count_tokens(tables: UInt16s, symbols: UInt16s, counts: Int64s) -> None:
             counts[tables[i], symbols[i]] += 1
 
 
-def lay_out_symbols(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint32]:
+def build_symbol_table(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint32]:
     """Return an encoder's table, (n_tables * 256,) uint32.
 
     An entry is the frequency of a symbol, and from bit 16 on its first slot.
@@ -99,7 +99,7 @@ def encode_lane(tables: UInt16s, symbols: UInt16s, entries: UInt32s, out: Bytes,
     Parameters
     ----------
     tables, symbols : (n,) uint16, its tokens
-    entries : of `lay_out_symbols`
+    entries : of `build_symbol_table`
     out : (m,) uint8 with space for 2 n + STATE_BYTES bytes before `end`
     """
     x, at = np.uint64(LOWEST), end
@@ -149,7 +149,7 @@ def encoded_lanes(
     n = int(ends[-1]) if ends.size else 0
     out = np.empty(2 * n + STATE_BYTES * ends.size, np.uint8)  # no token takes more than a word
     sizes = np.zeros(ends.size, np.int64)
-    begin = encode_lanes(tokens, ends, lay_out_symbols(frequencies), out, sizes)
+    begin = encode_lanes(tokens, ends, build_symbol_table(frequencies), out, sizes)
     return out[int(begin) :], sizes
 
 

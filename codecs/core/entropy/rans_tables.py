@@ -107,7 +107,7 @@ def read_tables(data: Bytes, stop: int, counts: UInt32s) -> int:
 
 
 @jit
-def lay_out(counts: UInt32s, frequencies: UInt32s) -> None:
+def build_encoder_table(counts: UInt32s, frequencies: UInt32s) -> None:
     """Build an encoder's table from (n_tables, n_symbols) frequencies.
 
     frequencies : (n_tables * STRIDE,) uint32, frequency | first slot << 16 of each symbol
@@ -120,7 +120,7 @@ def lay_out(counts: UInt32s, frequencies: UInt32s) -> None:
 
 
 @jit
-def lay_out_slots(counts: UInt32s, slots: UInt32s) -> None:
+def build_decoder_table(counts: UInt32s, slots: UInt32s) -> None:
     """Build a decoder's table from (n_tables, n_symbols) frequencies that sum to TOTAL or 0.
 
     An unused table decodes to endless symbols 0, so that invalid bytes stay in bounds.

@@ -82,7 +82,7 @@ def read_stored_tables(
     """
     frequencies = np.zeros((n_tables, SYMBOLS), np.uint16)
     padded = np.concatenate((data, np.zeros(SPARE, np.uint8)))
-    size = int(read_tables(padded, data.size, frequencies))
+    size = int(read_sparse_tables(padded, data.size, frequencies))
     if size < 0:
         raise CorruptChunk("its tables of frequencies are wrong")
     return frequencies, data[size:]
@@ -99,7 +99,7 @@ def decoder_tables(frequencies: npt.NDArray[np.uint16]) -> RansTables:
 
 
 @jit
-def read_tables(data: Bytes, size: int, frequencies: UInt16s) -> int:
+def read_sparse_tables(data: Bytes, size: int, frequencies: UInt16s) -> int:
     """Read zeroed frequencies from padded bytes; return the bytes read, -1 on errors."""
     at, stop = 0, 8 * size
     for t in range(len(frequencies)):

@@ -18,14 +18,14 @@ LONG = 1 << 22  # bytes: exceeds a core's second-level cache, so that the data d
 
 
 @overload
-def aligned(size: int, dtype: type[ScalarT]) -> npt.NDArray[ScalarT]: ...
+def empty_aligned(size: int, dtype: type[ScalarT]) -> npt.NDArray[ScalarT]: ...
 
 
 @overload
-def aligned(size: int, dtype: npt.DTypeLike) -> NumpyArray: ...
+def empty_aligned(size: int, dtype: npt.DTypeLike) -> NumpyArray: ...
 
 
-def aligned(size: int, dtype: npt.DTypeLike) -> NumpyArray:
+def empty_aligned(size: int, dtype: npt.DTypeLike) -> NumpyArray:
     """Return (size,) uninitialised items, aligned to a cache line: no vector crosses two lines."""
     item = np.dtype(dtype).itemsize
     raw = np.empty(size + LINE // item, dtype)
@@ -42,8 +42,8 @@ def aligned_zeros(size: int, dtype: npt.DTypeLike) -> NumpyArray: ...
 
 
 def aligned_zeros(size: int, dtype: npt.DTypeLike) -> NumpyArray:
-    """Return (size,) zeros, aligned as by `aligned`."""
-    array = aligned(size, dtype)
+    """Return (size,) zeros, aligned as by `empty_aligned`."""
+    array = empty_aligned(size, dtype)
     array[:] = 0
     return array
 

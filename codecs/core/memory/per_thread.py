@@ -9,7 +9,7 @@ from typing import TypeVar, cast, overload
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray, Scalar, ScalarT
-from gangsaw.codecs.core.memory.aligned import aligned
+from gangsaw.codecs.core.memory.aligned import empty_aligned
 
 T = TypeVar("T")
 MOST_BYTES = 1 << 22  # bytes of an array; longer arrays are allocated each time
@@ -38,7 +38,7 @@ class ThreadScratch(threading.local):
         """
         array = self._arrays.get((name, dtype))
         if array is None or array.size < least:
-            array = aligned(least, dtype)
+            array = empty_aligned(least, dtype)
             if array.nbytes <= MOST_BYTES:
                 self._arrays[name, dtype] = array
         return array

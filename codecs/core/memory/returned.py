@@ -12,7 +12,8 @@ import ctypes
 import sys
 from functools import lru_cache
 
-HELD = 128 << 20  # bytes that may stay free in heaps: the next chunk uses them without a page fault
+# bytes that may stay free in heaps: the next chunk uses them without a page fault
+MOST_FREE = 128 << 20
 
 
 class _HeapFigures(ctypes.Structure):
@@ -28,13 +29,13 @@ class _HeapFigures(ctypes.Structure):
     fordblks: int
 
 
-def return_memory(held: int = HELD) -> None:
-    """Return free heap memory to the system if it exceeds `held` bytes.
+def return_memory(most_free: int = MOST_FREE) -> None:
+    """Return free heap memory to the system if it exceeds `most_free` bytes.
 
     It does nothing with another C library, or one older than 2.33.
     """
     library = _library()
-    if library is not None and free_bytes(library) > held:
+    if library is not None and free_heap_bytes(library) > most_free:
         library.malloc_trim(0)
 
 
@@ -43,7 +44,7 @@ def has_heaps() -> bool:
     return _library() is not None
 
 
-def free_bytes(library: ctypes.CDLL) -> int:
+def free_heap_bytes(library: ctypes.CDLL) -> int:
     """Return the free bytes of all heaps."""
     figures: _HeapFigures = library.mallinfo2()
     return int(figures.fordblks)

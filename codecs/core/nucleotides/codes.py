@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from gangsaw.codecs.core.nucleotides.letters import BASES, COMPLEMENT, NOT_A_BASE, SETS, paired
-
-Octets = npt.NDArray[np.uint8]
+from gangsaw.codecs.core.arrays import Bytes
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, COMPLEMENT, NOT_A_BASE, SETS, paired
 
 LETTER_OF_CODE = np.frombuffer(BASES + b"N", np.uint8)  # of codes 0 to 3, and of NOT_A_BASE
 COMPLEMENT_OF_CODE = np.array([3, 2, 1, 0, NOT_A_BASE], np.uint8)
@@ -15,7 +13,7 @@ COMPLEMENT_OF_LETTER = np.frombuffer(COMPLEMENT, np.uint8)
 COMPLEMENT_OF_SET = np.array([paired(bits) for bits in range(16)], np.uint8)
 
 
-def code_table(order: bytes = BASES, *, both_cases: bool) -> Octets:
+def code_table(order: bytes = BASES, *, both_cases: bool) -> Bytes:
     """Return the codes of all letters, (256,): indices in `order`, NOT_A_BASE for other letters.
 
     With both cases, U has the code of T. With upper case only, each code has a single letter.
@@ -30,7 +28,7 @@ def code_table(order: bytes = BASES, *, both_cases: bool) -> Octets:
     return table
 
 
-def _set_table() -> Octets:
+def _set_table() -> Bytes:
     table = np.zeros(256, np.uint8)
     for letter, bits in SETS.items():
         table[[ord(letter), ord(letter.lower())]] = bits
@@ -42,17 +40,17 @@ UPPER_CODES = code_table(both_cases=False)  # lower case is NOT_A_BASE
 SET_OF_LETTER = _set_table()  # 0 for bytes that are no nucleotide letters
 
 
-def turned_letters(letters: Octets) -> Octets:
+def reverse_complement_bases(bases: Bytes) -> Bytes:
     """Return the reverse complement of (n,) letters, preserving case and IUPAC letters."""
-    return COMPLEMENT_OF_LETTER[letters[::-1]]
+    return COMPLEMENT_OF_LETTER[bases[::-1]]
 
 
-def turned_codes(codes: Octets) -> Octets:
+def reverse_complement_codes(codes: Bytes) -> Bytes:
     """Return the reverse complement of (n,) codes."""
-    turned: Octets = np.minimum(codes[::-1] ^ np.uint8(3), np.uint8(NOT_A_BASE))
-    return turned
+    found: Bytes = np.minimum(codes[::-1] ^ np.uint8(3), np.uint8(NOT_A_BASE))
+    return found
 
 
-def turned_sets(sets: Octets) -> Octets:
+def reverse_complement_sets(sets: Bytes) -> Bytes:
     """Return the reverse complement of (n,) sets."""
     return COMPLEMENT_OF_SET[sets[::-1]]

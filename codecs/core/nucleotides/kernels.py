@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64
-from gangsaw.codecs.core.nucleotides import letters
+from gangsaw.codecs.core.nucleotides import alphabet
 from gangsaw.codecs.core.numba.jit import jit_inline, jit_norefs_inline, jit_restrict
 from gangsaw.codecs.core.numba.words import load_le64
 
-NOT_A_BASE = letters.NOT_A_BASE
-BASES = int.from_bytes(letters.BASES, "little")  # the letters of codes 0 to 3
+NOT_A_BASE = alphabet.NOT_A_BASE
+BASES = int.from_bytes(alphabet.BASES, "little")  # the letters of codes 0 to 3
 ONES, LOWS = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)
 GATHER = np.uint64(0x0102040810204080)  # moves bit 0 of byte k to bit 56 + k
 U = np.uint64
@@ -53,7 +53,7 @@ def paired_code(code: Int64) -> Any:
 
 
 @jit_restrict
-def encode_letters(text: Bytes, codes: Bytes) -> None:
+def encode_dna(text: Bytes, codes: Bytes) -> None:
     """Write the codes of letters, in vectors: a table of 256 codes took a tenth of all encoding."""
     for i in range(text.size):
         codes[i] = code_of(text[i]) if is_base(text[i]) else NOT_A_BASE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangsaw.codecs.core.nucleotides.codes import Octets
+from gangsaw.codecs.core.arrays import Bytes
 
 PER_BYTE = 4
 SIX, FOUR, TWO, ZERO = SHIFTS = np.array([6, 4, 2, 0], np.uint8)
@@ -15,23 +15,23 @@ def packed_size(n: int) -> int:
     return -(-n // PER_BYTE)
 
 
-def packed_codes(codes: Octets) -> Octets:
+def packed_codes(codes: Bytes) -> Bytes:
     """Return the packed codes, (ceil(n / 4),) uint8; NOT_A_BASE and padding become 0."""
     whole = np.zeros(packed_size(codes.size) * PER_BYTE, np.uint8)
     whole[: codes.size] = codes & np.uint8(3)
     # column by column: NumPy's reduction over an axis of length four is slow
     first, second, third, last = whole.reshape(-1, PER_BYTE).T
-    packed: Octets = first << SIX | second << FOUR | third << TWO | last
+    packed: Bytes = first << SIX | second << FOUR | third << TWO | last
     return packed
 
 
-def unpacked_codes(packed: Octets, n: int) -> Octets:
+def unpacked_codes(packed: Bytes, n: int) -> Bytes:
     """Return the n codes of (ceil(n / 4),) bytes."""
-    codes: Octets = (packed[:, None] >> SHIFTS & np.uint8(3)).ravel()[:n]
+    codes: Bytes = (packed[:, None] >> SHIFTS & np.uint8(3)).ravel()[:n]
     return codes
 
 
-def letters_of_bytes(order: bytes) -> Octets:
+def build_unpacking_table(order: bytes) -> Bytes:
     """Return the four letters of each packed byte, (256, 4).
 
     order : letters of codes 0 to 3

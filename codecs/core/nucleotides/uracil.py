@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Array
-
-Octets: TypeAlias = "npt.NDArray[np.uint8]"
+from gangsaw.codecs.core.arrays import Array, Bytes
 
 PIECE = 1 << 16  # letters per step on the host, which limits temporary arrays
 THYMINE, URACIL = ord("T"), ord("U")
@@ -29,7 +27,7 @@ def has_uracil(text: Array, piece: int = PIECE) -> bool:
 
 def holds_uracil(text: Array) -> bool:
     """Return True if a text, (n,) uint8 on either backend, contains an upper-case U."""
-    return bool((cast("Octets", text) == URACIL).any())
+    return bool((cast("Bytes", text) == URACIL).any())
 
 
 def exchange(text: Array, piece: int = PIECE) -> None:
@@ -45,6 +43,6 @@ def exchanged(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return copy
 
 
-def _pieces(text: Array, piece: int) -> Iterator[Octets]:
-    octets = cast("Octets", text)  # CuPy's arrays have the same operators
+def _pieces(text: Array, piece: int) -> Iterator[Bytes]:
+    octets = cast("Bytes", text)  # CuPy's arrays have the same operators
     yield from (octets[at : at + piece] for at in range(0, text.shape[0], piece))

@@ -291,7 +291,7 @@ def size_of(typing_context: TypingContext, address: types.CPointer) -> Lowering:
 
 
 @intrinsic
-def octets_at(
+def bytes_at(
     typing_context: TypingContext, address: types.Integer, size: types.Integer
 ) -> Lowering:
     """Return the memory at an address as (size,) uint8; the caller keeps its owner alive."""

@@ -105,11 +105,11 @@ def _imported(file: Path) -> tuple[Path, ...]:
     names: set[str] = set()
     for module, what in IMPORT.findall(file.read_text(encoding="utf-8")):
         names |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", what))}
-    files = (path for name in names if not name.startswith(KEEPING) for path in _places(name))
+    files = (path for name in names if not name.startswith(KEEPING) for path in _module_files(name))
     return tuple(sorted(path for path in files if path.is_file()))
 
 
-def _places(name: str) -> tuple[Path, ...]:
+def _module_files(name: str) -> tuple[Path, ...]:
     """Return the possible files of the module `name`, without importing it."""
     parts = name.split(".")
     package = sys.modules.get(".".join(parts[:2]))

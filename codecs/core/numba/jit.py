@@ -35,7 +35,7 @@ def folding_words() -> int:
     return 8 if wide and HAS_AVX512 else 4 if wide and "avx2" in here else 2
 
 
-def shuffled_octets() -> int:
+def shuffled_bytes() -> int:
     """Return the bytes that one instruction looks up in a table of 16; 0 without one."""
     here = features()
     if "avx512bw" in here and HAS_AVX512:

@@ -304,10 +304,10 @@ def copy_items(
 
 
 @jit_norefs_inline
-def copy_octets(data: npt.NDArray[np.uint8], place: int, out: npt.NDArray[np.uint8]) -> None:
+def copy_tail(data: npt.NDArray[np.uint8], begin: int, out: npt.NDArray[np.uint8]) -> None:
     """Copy data[place:] in vectors, as bytes that were stored one by one load slowly together."""
-    size = data.size - place
+    size = data.size - begin
     for i in range(0, size - LINE + 1, LINE):
-        store(out, i, load(data, place + i, OF_64))
+        store(out, i, load(data, begin + i, OF_64))
     for i in range(size // LINE * LINE, size):
-        out[i] = data[place + i]
+        out[i] = data[begin + i]

@@ -19,7 +19,7 @@ class PluginWarning(UserWarning):
     """Warning about a plugin that was left out; the text names its distribution."""
 
 
-def entries(group: str, prefix: str = "") -> dict[str, Candidates]:
+def find_entries(group: str, prefix: str = "") -> dict[str, Candidates]:
     """Return the entries of a group by name, for names with a prefix, without importing them.
 
     If several have one name, Gangsaw's own is used, and a `PluginWarning` names the others. Without
@@ -48,7 +48,7 @@ def passes(entry: EntryPoint, check: Callable[[EntryPoint], object]) -> bool:
     return attempt(entry, lambda: (check(entry),)) is not None
 
 
-def contested(group: str, prefix: str = "") -> set[str]:
+def contested_names(group: str, prefix: str = "") -> set[str]:
     """Return the names with a prefix that several entries give to different objects."""
     values: dict[str, set[str]] = {}
     for entry in entry_points(group=group):
@@ -57,7 +57,7 @@ def contested(group: str, prefix: str = "") -> set[str]:
     return {name for name, several in values.items() if len(several) > 1}
 
 
-def load(several: Candidates, made: Callable[[Loaded], Made]) -> Made | None:
+def load_first(several: Candidates, made: Callable[[Loaded], Made]) -> Made | None:
     """Import the first entry that can be imported, and return `made` of it.
 
     If all fail, return None after warnings (`PluginWarning`).
@@ -75,7 +75,7 @@ def attempt(entry: EntryPoint, work: Callable[[], Made]) -> Made | None:
         return None
 
 
-def ask(
+def query_plugin(
     entry: EntryPoint | None, question: Callable[[], Made], passed: tuple[type[Exception], ...] = ()
 ) -> Made | None:
     """Return a loaded plugin's result; None, and a `PluginWarning`, if it fails.
@@ -94,10 +94,11 @@ def ask(
         return None
 
 
-def table(group: str, kind: type[Made]) -> dict[str, Made]:
+def load_table(group: str, kind: type[Made]) -> dict[str, Made]:
     """Import all entries of a group; return those with the right type by name."""
     found = {
-        name: load(several, partial(checked, kind)) for name, several in entries(group).items()
+        name: load_first(several, partial(checked, kind))
+        for name, several in find_entries(group).items()
     }
     return {name: value for name, value in found.items() if value is not None}
 

@@ -25,7 +25,7 @@ EXTRAS = {module: extra for extra, modules in _OF.items() for module in modules.
 _OR = dict.fromkeys(("dask", "distributed"), ", or work in this process (--workers 0)")
 
 
-def missing(module: str, what: str = "", install: str = "") -> BadParams:
+def missing_module(module: str, what: str = "", install: str = "") -> BadParams:
     """Return the error of a module that is not installed, with the package to install.
 
     `what` needs the module, such as a path; `install` is by default the extra of `EXTRAS`.
@@ -37,13 +37,13 @@ def missing(module: str, what: str = "", install: str = "") -> BadParams:
 
 @contextmanager
 def extras_named(what: str = "") -> Iterator[None]:
-    """Raise the BadParams of `missing` instead of the ImportError of an optional package."""
+    """Raise the BadParams of `missing_module` instead of the ImportError of an optional package."""
     try:
         yield
     except ImportError as error:
         if not (module := _module(error)):
             raise
-        raise missing(module, what) from None
+        raise missing_module(module, what) from None
 
 
 def _module(error: ImportError) -> str:

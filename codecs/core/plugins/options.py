@@ -35,14 +35,14 @@ class Option:
         """Option as typed on the command line."""
         return flag(self.name)
 
-    def value(self, given: object) -> object:
+    def value(self, setting: object) -> object:
         """Return the value of a text; other values, from Python, are returned unchanged.
 
         Raises BadParams for a text that `read` rejects, and for values outside the choices.
         """
-        value = self._read(given) if isinstance(given, str) else given
+        value = self._read(setting) if isinstance(setting, str) else setting
         if self.choices and value not in self.choices:
-            raise none_of(self.flag, self.choices, given)
+            raise none_of(self.flag, self.choices, setting)
         return value
 
     def _read(self, text: str) -> object:
@@ -72,7 +72,7 @@ def none_of(what: str, words: Iterable[object], got: object) -> BadParams:
     """Return the error of a value that is none of these words; it names the nearest one."""
     known = [str(word) for word in words]
     shown = f"{got!r}" if got is not None else "nothing"
-    return BadParams(f"{what} must be {listed(known, 'or')}, got {shown}{nearest(got, known)}")
+    return BadParams(f"{what} must be {join_words(known, 'or')}, got {shown}{nearest(got, known)}")
 
 
 def nearest(got: object, words: Iterable[object]) -> str:
@@ -82,7 +82,7 @@ def nearest(got: object, words: Iterable[object]) -> str:
     return f"; did you mean {known[near[0]]}?" if near else ""
 
 
-def listed(words: Iterable[object], last: str = "and") -> str:
+def join_words(words: Iterable[object], last: str = "and") -> str:
     """Return words as a list in prose: "a, b and c"."""
     texts = [str(word) for word in words]
     return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)

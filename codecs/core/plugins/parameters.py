@@ -50,7 +50,7 @@ def require_choice(name: str, value: object, choices: tuple[object, ...]) -> Non
         raise BadParams(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
 
 
-def require_known(given: Iterable[str], known: Iterable[str]) -> None:
+def require_known(names: Iterable[str], known: Iterable[str]) -> None:
     """Raise BadParams for the first name of a configuration that is unknown."""
-    if unknown := sorted(set(given) - set(known)):
+    if unknown := sorted(set(names) - set(known)):
         raise BadParams(f"unknown parameter {unknown[0]!r}; known are {', '.join(sorted(known))}")

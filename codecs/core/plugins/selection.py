@@ -1,7 +1,7 @@
-"""Capabilities of codecs: the base class of the `ANSWERS` in each codec's `suits.py`.
+"""Capabilities of codecs: the base class of the `CAPABILITIES` in each codec's `selection.py`.
 
-Commands and jobs know no codec: they query every codec of the table. A `suits.py` is imported when
-a codec is chosen, plotted or explained, never when Zarr decodes, and it imports no kernel.
+Commands and jobs know no codec: they query every codec of the table. A `selection.py` is imported
+when a codec is chosen, plotted or explained, never when Zarr decodes, and it imports no kernel.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Picture:
     kind: str = ""
 
 
-class Answers:
+class Capabilities:
     """Capabilities of a codec. The defaults are those of a codec that is used on request only."""
 
     options: tuple[Option, ...] = ()
@@ -176,7 +176,7 @@ class Answers:
         """Return the reason why the codec cannot represent the array; None if it can."""
         return None
 
-    def suits(self, array: ArrayFacts) -> Grade:
+    def grade(self, array: ArrayFacts) -> Grade:
         """Return the grade of the codec for an array that it does not refuse."""
         return Grade.ON_REQUEST
 

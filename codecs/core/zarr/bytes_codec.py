@@ -6,21 +6,18 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from zarr.abc.codec import BytesBytesCodec
 from zarr.core.array_spec import ArraySpec
 from zarr.core.buffer import Buffer
 from zarr.core.config import config
 
+from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.codecs.core.memory.threads import set_default_limit
 from gangsaw.codecs.core.plugins.parameters import Parameters
 from gangsaw.codecs.core.zarr.named import NamedCodec
-
-Octets: TypeAlias = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, init=False)
@@ -35,11 +32,11 @@ class BytesCodec(NamedCodec, BytesBytesCodec):
     is_fixed_size = False
 
     @abstractmethod
-    def encode_bytes(self, data: Octets) -> Octets:
+    def encode_bytes(self, data: Bytes) -> Bytes:
         """Return encoded bytes; raise BadParams if there are too many."""
 
     @abstractmethod
-    def decode_bytes(self, data: Octets) -> Octets:
+    def decode_bytes(self, data: Bytes) -> Bytes:
         """Return decoded bytes; raise CorruptChunk or NewerFormat for invalid ones."""
 
     @abstractmethod
@@ -64,7 +61,7 @@ class BytesCodec(NamedCodec, BytesBytesCodec):
         return _applied(self.decode_bytes, data, spec)
 
 
-def _applied(work: Callable[[Octets], Octets], data: Buffer, spec: ArraySpec) -> Buffer:
+def _applied(work: Callable[[Bytes], Bytes], data: Buffer, spec: ArraySpec) -> Buffer:
     set_default_limit(config.get("threading.max_workers", None))
-    octets: Octets = to_host(data.as_array_like()).view(np.uint8)
+    octets: Bytes = to_host(data.as_array_like()).view(np.uint8)
     return spec.prototype.buffer.from_array_like(work(octets))

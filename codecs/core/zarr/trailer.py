@@ -26,7 +26,7 @@ class ChunkKind(NamedTuple):
     memory_order: Literal["C", "F"]
 
 
-def pack(place: ChunkKind) -> bytes:
+def pack_trailer(place: ChunkKind) -> bytes:
     """Return the trailer of a chunk.
 
     Raises
@@ -45,12 +45,13 @@ def pack(place: ChunkKind) -> bytes:
     return body + Struct("<I").pack(crc32c(body))
 
 
-def unpack(data: Bytes) -> tuple[ChunkKind, memoryview]:
+def unpack_trailer(data: Bytes) -> tuple[ChunkKind, memoryview]:
     """Return the description of a chunk, and its frame.
 
     Raises
     ------
-    CorruptChunk : the trailer is truncated, damaged, or describes a chunk that `pack` rejects
+    CorruptChunk : the trailer is truncated, damaged, or describes a chunk that
+        `pack_trailer` rejects
     """
     octets = np.frombuffer(data, np.uint8).data
     try:

@@ -17,9 +17,9 @@ from gangsaw.codecs.core.container.checksum import Bytes
 from gangsaw.codecs.core.cuda.device import empty_in_memory_of, to_host
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
-from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec, Octets
+from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
 from gangsaw.codecs.core.zarr.named import NamedCodec
-from gangsaw.codecs.core.zarr.trailer import ChunkKind, pack, unpack
+from gangsaw.codecs.core.zarr.trailer import ChunkKind, pack_trailer, unpack_trailer
 
 HOME = "gangsaw.codecs"  # the module that creates the classes by name
 
@@ -82,7 +82,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         array: _ArrayLike = ensure_ndarray_like(buf)
         if self.place is not None:
             return bytes(self.codec.encode_chunk(_placed(array, self.place)))
-        behind = pack(_place_of(array))
+        behind = pack_trailer(_place_of(array))
         return bytes(self.codec.encode_chunk(array)) + behind
 
     def decode(self, buf: object, out: object = None) -> Array:
@@ -96,7 +96,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         frame: Bytes = to_host(data).view(np.uint8)
         place = self.place
         if place is None:
-            place, frame = unpack(frame)
+            place, frame = unpack_trailer(frame)
             self._check(place, frame)
         chunk = empty_in_memory_of(data, *place)
         self.codec.decode_chunk(frame, chunk)
@@ -174,11 +174,11 @@ class BytesCodecV2(Codec):  # type: ignore[misc]
 
     def encode(self, buf: object) -> bytes:
         """Return encoded bytes; raise BadParams if there are too many."""
-        return self.codec.encode_bytes(_octets(buf)).tobytes()
+        return self.codec.encode_bytes(_host_bytes(buf)).tobytes()
 
     def decode(self, buf: object, out: object = None) -> Array:
         """Return the decoded bytes, or `out` with them; raise CorruptChunk for invalid bytes."""
-        copied: Array = ndarray_copy(self.codec.decode_bytes(_octets(buf)), out)
+        copied: Array = ndarray_copy(self.codec.decode_bytes(_host_bytes(buf)), out)
         return copied
 
     def get_config(self) -> dict[str, object]:
@@ -192,9 +192,9 @@ class BytesCodecV2(Codec):  # type: ignore[misc]
         return cls(**vars(cls.codec_type.params_type.from_dict(values)))
 
 
-def _octets(buf: object) -> Octets:
-    octets: Octets = to_host(ensure_contiguous_ndarray_like(buf)).view(np.uint8)
-    return octets
+def _host_bytes(buf: object) -> Bytes:
+    found: Bytes = to_host(ensure_contiguous_ndarray_like(buf)).view(np.uint8)
+    return found
 
 
 @cache

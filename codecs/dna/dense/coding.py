@@ -13,7 +13,7 @@ from gangsaw.codecs.dna.dense.decode import decode_block
 from gangsaw.codecs.dna.dense.encode import model_block
 from gangsaw.codecs.dna.dense.model.shape import STATE_WORDS, WORD, Shape, most_words, shape_of
 from gangsaw.codecs.dna.dense.model.state import new_lanes, new_matches, new_tables
-from gangsaw.codecs.dna.dense.rans import encode_lanes
+from gangsaw.codecs.dna.dense.rans import write_lane_words
 
 Bases = npt.NDArray[np.uint8]
 LaneBits = npt.NDArray[np.int64]
@@ -43,7 +43,7 @@ def encode_bases(bases: Bases, shape: Shape | None = None) -> DenseLanes:
     model_block(codes.ravel(), shape, new_tables(shape), new_lanes(), new_matches(), slots)
     room = most_words(shape.steps)
     words, begins = np.empty(shape.lanes * room, np.uint16), np.empty(shape.lanes, np.int64)
-    encode_lanes(slots, shape, np.empty(shape.lanes, np.uint32), words, begins)
+    write_lane_words(slots, shape, np.empty(shape.lanes, np.uint32), words, begins)
     ends = (np.arange(shape.lanes) + 1) * room
     body = np.concatenate([words[a:b] for a, b in zip(begins, ends, strict=True)])
     return DenseLanes(body.astype("<u2", copy=False).view(np.uint8), WORD * (ends - begins))

@@ -52,11 +52,11 @@ extern "C" __global__ void __launch_bounds__(MOST_LANES)
         const bool there = is_there(shape, now);
         unsigned base = 0;
         if (there) {
-            predict(block, tables, logs, lane, int(now));
+            predict_bases(block, tables, logs, lane, int(now));
             base = take_bases(lane, block.words, reader);
             block.codes[this_lane() * shape.stride + now] = Byte(base);
         }
-        learn(block, tables, lane, base, int(now), there);
+        learn_bases(block, tables, lane, base, int(now), there);
     }
     const bool is_whole = reader.x == LOWEST && reader.at == reader.end;
     const bool all_whole = __syncthreads_and(is_whole);

@@ -7,7 +7,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs, jit_restrict
 from gangsaw.codecs.dna.dense.model.shape import Shape
 from gangsaw.codecs.dna.dense.model.state import DenseState, Matches, ModelTables
 from gangsaw.codecs.dna.dense.rans import are_whole, begin_states, pull_bases
-from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn, predict
+from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn_bases, predict_bases
 
 
 @jit_restrict
@@ -41,8 +41,8 @@ def decode_block(
     begin_lanes(shape, lanes)
     for now in range(shape.steps):
         n = lanes_at(shape, now)
-        predict(codes, shape, tables, lanes, matches, now, n)
+        predict_bases(codes, shape, tables, lanes, matches, now, n)
         pull_bases(lanes, words, state, at, ends, n)
         store_bases(lanes.base, shape.stride, now, codes, n)
-        learn(shape, tables, lanes, matches, now, n)
+        learn_bases(shape, tables, lanes, matches, now, n)
     return are_whole(state, at, ends, shape.lanes)

@@ -16,7 +16,7 @@ __device__ __forceinline__ unsigned note_bases(const Lane& lane, unsigned base) 
 }
 
 // Write a lane, the last step first, so that it ends at its end.
-__device__ __forceinline__ void encode_lanes(const Block& block) {
+__device__ __forceinline__ void write_lane_words(const Block& block) {
     const Shape& shape = block.shape;
     Half* at = block.words + block.ends[this_lane()];
     unsigned x = LOWEST;
@@ -50,11 +50,11 @@ extern "C" __global__ void __launch_bounds__(MOST_LANES)
         const bool there = is_there(shape, now);
         unsigned base = 0;
         if (there) {
-            predict(block, tables, logs, lane, int(now));
+            predict_bases(block, tables, logs, lane, int(now));
             base = block.codes[this_lane() * shape.stride + now];
             block.slots[now * shape.lanes + this_lane()] = note_bases(lane, base);
         }
-        learn(block, tables, lane, base, int(now), there);
+        learn_bases(block, tables, lane, base, int(now), there);
     }
-    if (this_lane() < shape.lanes) encode_lanes(block);
+    if (this_lane() < shape.lanes) write_lane_words(block);
 }

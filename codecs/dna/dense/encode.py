@@ -7,7 +7,7 @@ from gangsaw.codecs.core.numba.jit import jit_norefs, jit_restrict_part
 from gangsaw.codecs.dna.dense.model.shape import Shape
 from gangsaw.codecs.dna.dense.model.state import DenseState, Matches, ModelTables
 from gangsaw.codecs.dna.dense.rans import note_bases
-from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn, predict
+from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn_bases, predict_bases
 
 
 @jit_restrict_part
@@ -33,7 +33,7 @@ def model_block(
     begin_lanes(shape, lanes)
     for now in range(shape.steps):
         n = lanes_at(shape, now)
-        predict(codes, shape, tables, lanes, matches, now, n)
+        predict_bases(codes, shape, tables, lanes, matches, now, n)
         give_bases(codes, shape.stride, now, lanes.base, n)
         note_bases(lanes.frequency, lanes.base, slots, shape.stride, now, n)
-        learn(shape, tables, lanes, matches, now, n)
+        learn_bases(shape, tables, lanes, matches, now, n)

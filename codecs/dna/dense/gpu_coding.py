@@ -9,7 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.cuda.launch import launch, load_module
 from gangsaw.codecs.dna.dense.coding import LaneBits
 from gangsaw.codecs.dna.dense.model import counts, logs
 from gangsaw.codecs.dna.dense.model.shape import WORD, Shape, most_words
@@ -152,5 +152,5 @@ def _launch(
     cp = cupy()
     threads = -(-max(shape.lanes for shape in shapes) // WARP) * WARP
     arguments = cp.asarray(np.array(rows, np.int64)), *(cp.asarray(one) for one in LOGS), *outs
-    kernel = load(__package__, file, {}).get_function(name)
+    kernel = load_module(__package__, file, {}).get_function(name)
     launch(kernel, len(rows), threads, arguments)

@@ -34,7 +34,7 @@ def note_bases(
 
 
 @jit_norefs
-def encode_lanes(
+def write_lane_words(
     slots: UInt32s, shape: Shape, state: UInt32s, words: UInt16s, begins: Int64s
 ) -> None:
     """Write all lanes, last step first; each ends at the end of its part of `words`.

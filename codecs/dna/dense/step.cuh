@@ -175,8 +175,8 @@ __device__ __forceinline__ unsigned other_base(unsigned last, int back) {
 #include "model/mixing.cuh"
 
 // Fill the frequencies of the next base.
-__device__ __forceinline__ void predict(const Block& block, const Tables& tables, const Logs& logs,
-                                        Lane& lane, int now) {
+__device__ __forceinline__ void predict_bases(const Block& block, const Tables& tables,
+                                              const Logs& logs, Lane& lane, int now) {
     predict_counts(block, logs, lane);
     predict_rows(tables, logs, lane);
     if (now >= BACK && lane.match.at == NOWHERE) {
@@ -188,8 +188,8 @@ __device__ __forceinline__ void predict(const Block& block, const Tables& tables
 }
 
 // Learn the base that came; all threads come here, and tables are whole behind it.
-__device__ __forceinline__ void learn(const Block& block, Tables& tables, Lane& lane, unsigned base,
-                                      int now, bool is_there) {
+__device__ __forceinline__ void learn_bases(const Block& block, Tables& tables, Lane& lane,
+                                            unsigned base, int now, bool is_there) {
     const Shape& shape = block.shape;
     Stores own = learned_counts(shape, lane, base, is_there);
     __syncthreads();  // all have read what they predict from

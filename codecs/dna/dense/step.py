@@ -51,7 +51,7 @@ def lanes_at(shape: Shape, now: int) -> int:
 
 
 @jit_calls_part
-def predict(
+def predict_bases(
     codes: Bytes,
     shape: Shape,
     tables: ModelTables,
@@ -70,7 +70,7 @@ def predict(
 
 
 @jit_calls_part
-def learn(
+def learn_bases(
     shape: Shape, tables: ModelTables, lanes: DenseState, matches: Matches, now: int, n: int
 ) -> None:
     """Learn the coded bases of n lanes; prefetches of table entries are interleaved."""

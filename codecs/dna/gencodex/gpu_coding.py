@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.cuda.launch import launch, load_module
 from gangsaw.codecs.dna.gencodex.coding import GROUP, NOT_SHORTER
 from gangsaw.codecs.dna.gpu_parts import DevicePart, aligned_offsets
 
@@ -64,5 +64,5 @@ def decode_runs(
 
 
 def _launch(name: str, rows: Sequence[Sequence[int]], threads: int, out: DeviceArray) -> None:
-    kernel = load(__package__, "gencodex.cu", {}).get_function(name)
+    kernel = load_module(__package__, "gencodex.cu", {}).get_function(name)
     launch(kernel, len(rows), threads, (cupy().asarray(np.array(rows, np.int64)), out))

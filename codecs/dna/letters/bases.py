@@ -14,7 +14,7 @@ from gangsaw.codecs.dna.letters.marks import Marks, put_marks
 from gangsaw.codecs.dna.letters.numbers import (
     MOST_BYTES,
     Ints,
-    get_number,
+    get_leb128,
     number_ends,
     numbers_at,
 )
@@ -30,8 +30,8 @@ def take_bases(text: Bytes, exceptions: Bytes, codes: Bytes) -> None:
     while used < codes.size:
         gap, length = codes.size - used, 0
         if at < exceptions.size:
-            gap, at = get_number(exceptions, at)
-            length, at = get_number(exceptions, at)
+            gap, at = get_leb128(exceptions, at)
+            length, at = get_leb128(exceptions, at)
             length, at = length + 1, at + LETTER
         for i in range(gap):
             codes[used + i] = code_of(text[place + i])
@@ -46,8 +46,8 @@ def put_bases(codes: Bytes, exceptions: Bytes, alphabet: Bytes, text: Bytes) -> 
     while used < codes.size:
         gap, length = codes.size - used, 0
         if at < exceptions.size:
-            gap, at = get_number(exceptions, at)
-            length, at = get_number(exceptions, at)
+            gap, at = get_leb128(exceptions, at)
+            length, at = get_leb128(exceptions, at)
             length, at = length + 1, at + LETTER
         for i in range(gap):
             text[place + i] = alphabet[codes[used + i]]

@@ -9,7 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
-from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.cuda.launch import launch, load_module
 from gangsaw.codecs.dna.gpu_parts import DevicePart
 from gangsaw.codecs.dna.letters.gpu_split import PIECE, THREADS
 from gangsaw.codecs.dna.letters.numbers import most_runs
@@ -86,5 +86,5 @@ class _Streams:
 
 
 def _launch(name: str, grid: int, *arguments: object) -> None:
-    kernel = load(__package__, "join.cu", {}).get_function(name)
+    kernel = load_module(__package__, "join.cu", {}).get_function(name)
     launch(kernel, grid, THREADS, arguments)

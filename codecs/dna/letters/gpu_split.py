@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.cuda.launch import launch, load_module
 from gangsaw.codecs.dna.gpu_parts import NOTHING, DevicePart
 from gangsaw.codecs.dna.letters.numbers import least_bytes, most_mark_bytes
 
@@ -142,5 +142,5 @@ def _written(
 
 
 def _launch(name: str, grid: int, *arguments: object) -> None:
-    kernel = load(__package__, "split.cu", {}).get_function(name)
+    kernel = load_module(__package__, "split.cu", {}).get_function(name)
     launch(kernel, grid, THREADS, arguments)

@@ -46,7 +46,7 @@ __device__ __forceinline__ Sum change_by(int byte, bool has_letters) {
 }
 
 // Read a number; false where the data end before, or it has too many bytes.
-__device__ __forceinline__ bool get_number(const Stream& stream, Place& at, Place& value) {
+__device__ __forceinline__ bool get_leb128(const Stream& stream, Place& at, Place& value) {
     value = 0;
     for (int i = 0; i < MOST_BYTES; ++i) {
         if (at >= stream.size) return false;
@@ -66,7 +66,7 @@ struct Record {
 
 __device__ __forceinline__ Record get_record(const Stream& stream, Place at) {
     Record record = {0, 0, 0, false};
-    if (!get_number(stream, at, record.gap) || !get_number(stream, at, record.length))
+    if (!get_leb128(stream, at, record.gap) || !get_leb128(stream, at, record.length))
         return record;
     ++record.length;
     if (stream.has_letters) {

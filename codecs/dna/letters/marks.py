@@ -15,16 +15,16 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.kernels import is_base
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.vectors.byte_lanes import OF_BYTES, VECTOR_BYTES, first_lanes
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, select, store
 from gangsaw.codecs.core.numba.vectors.logic import both
-from gangsaw.codecs.core.numba.vectors.octets import OCTETS, OF_OCTETS, first_lanes
-from gangsaw.codecs.dna.letters.numbers import WRONG, get_number, put_number
+from gangsaw.codecs.dna.letters.numbers import WRONG, get_leb128, put_leb128
 from gangsaw.codecs.dna.letters.pack import expected_bases
 
 MOST_RECORD = 11  # bytes of two numbers and a letter
-SLACK = MOST_RECORD * OCTETS  # bytes that a vector of letters may add
+SLACK = MOST_RECORD * VECTOR_BYTES  # bytes that a vector of letters may add
 NOTHING = -1
-ALL_LANES = np.uint64((1 << OCTETS) - 1)
+ALL_LANES = np.uint64((1 << VECTOR_BYTES) - 1)
 ONE = np.uint64(1)
 
 
@@ -87,7 +87,7 @@ NONE_FOUND = FoundMarks(OddRun(NOTHING, 0, 0, 0, 0), Turns(0, 0, 0, 0))
 @jit_norefs_inline
 def toggle_case(low: Turns, at: int, out: Marks) -> Turns:
     """Toggle lower case at a position, and write the length of what ended there."""
-    used = put_number(out.cases, low.used, at - low.last - low.is_low)
+    used = put_leb128(out.cases, low.used, at - low.last - low.is_low)
     return Turns(1 - low.is_low, at, low.end, used)
 
 
@@ -102,8 +102,8 @@ def close_run(run: OddRun, out: Marks) -> OddRun:
     """Write a current run of an exception."""
     if run.begin == NOTHING:
         return run
-    used = put_number(out.exceptions, run.used, run.begin - run.before)
-    used = put_number(out.exceptions, used, run.end - run.begin - 1)
+    used = put_leb128(out.exceptions, run.used, run.begin - run.before)
+    used = put_leb128(out.exceptions, used, run.end - run.begin - 1)
     out.exceptions[used] = run.value
     return OddRun(NOTHING, 0, 0, run.end, used + 1)
 
@@ -136,7 +136,7 @@ def first_run(bits: int) -> tuple[Any, int, int]:
 def mark_vector(text: Bytes, at: int, packed: Bytes, found: FoundMarks, out: Marks) -> FoundMarks:
     """Mark a vector of letters; see `mark_piece`."""
     odd, low = found
-    letters = load(text, at, OF_OCTETS)
+    letters = load(text, at, OF_BYTES)
     are_low = both(letters > 96, letters < 123)
     upper = select(are_low, letters - 32, letters)
     bits = bits_of(are_low)
@@ -186,9 +186,9 @@ def mark_piece(
     if low.end != begin:  # the skipped pieces have no lower case
         low = close_case(low, out)
     found, at = FoundMarks(odd, low), begin
-    while at + OCTETS <= end and has_space(found, out):
+    while at + VECTOR_BYTES <= end and has_space(found, out):
         found = mark_vector(text, at, packed, found, out)
-        at += OCTETS
+        at += VECTOR_BYTES
     if has_space(found, out):
         found = mark_rest(text, at, end, packed, found, out)
     odd, low = found
@@ -224,10 +224,10 @@ def put_exceptions(data: Bytes, out: Bytes) -> bool:
     """Overwrite letters by exceptions; return True if an encoder could have written these."""
     at, place = 0, 0
     while at < data.size:
-        gap, at = get_number(data, at)
+        gap, at = get_leb128(data, at)
         if at == WRONG:
             return False
-        length, at = get_number(data, at)
+        length, at = get_leb128(data, at)
         if at == WRONG or at >= data.size or place + gap + length >= out.size:
             return False
         value = int(data[at])
@@ -245,10 +245,10 @@ def put_cases(data: Bytes, out: Bytes) -> bool:
     """Convert runs of letters to lower case; return True if an encoder could have written these."""
     at, place = 0, 0
     while at < data.size:
-        gap, at = get_number(data, at)
+        gap, at = get_leb128(data, at)
         if at == WRONG:
             return False
-        length, at = get_number(data, at)
+        length, at = get_leb128(data, at)
         if at == WRONG or place + gap + length >= out.size:
             return False
         place += gap
@@ -262,12 +262,12 @@ def put_cases(data: Bytes, out: Bytes) -> bool:
 def lower_run(out: Bytes, begin: int, end: int) -> bool:
     """Convert letters [begin, end) to lower case; return True if all were upper case letters."""
     at, are_letters = begin, True
-    while at < end and at + OCTETS <= out.size:
-        letters, lanes = load(out, at, OF_OCTETS), first_lanes(min(end - at, OCTETS), OF_OCTETS)
+    while at < end and at + VECTOR_BYTES <= out.size:
+        letters, lanes = load(out, at, OF_BYTES), first_lanes(min(end - at, VECTOR_BYTES), OF_BYTES)
         others = bits_of(both(letters > 64, letters < 91)) ^ ALL_LANES
         are_letters &= others & bits_of(lanes) == 0
         store(out, at, select(lanes, letters | 32, letters))
-        at += OCTETS
+        at += VECTOR_BYTES
     for i in range(at, end):
         are_letters &= 65 <= int(out[i]) <= 90
         out[i] |= 32

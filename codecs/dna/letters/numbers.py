@@ -17,7 +17,7 @@ NO_BYTES = np.zeros(MOST_BYTES, np.uint8)
 
 
 @jit_norefs_inline
-def put_number(out: Bytes, at: int, value: int) -> int:
+def put_leb128(out: Bytes, at: int, value: int) -> int:
     """Write a number >= 0 below 2^35; return its end. One byte after it may be overwritten."""
     while value >= SHORT:
         out[at] = value & 127 | 128
@@ -30,7 +30,7 @@ def put_number(out: Bytes, at: int, value: int) -> int:
 
 
 @jit_norefs_inline
-def get_number(data: Bytes, at: int) -> tuple[int, int]:
+def get_leb128(data: Bytes, at: int) -> tuple[int, int]:
     """Read a number; return it and its end, WRONG twice if the data ends before."""
     if at + 1 < data.size:
         byte, behind = int(data[at]), int(data[at + 1])

@@ -10,21 +10,21 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.arrays import Bytes
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base
-from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.vectors.byte_lanes import (
+    OF_BYTES,
+    OF_FOURTH,
+    TABLE,
+    VECTOR_BYTES,
+    join_fours,
+    look_up_bytes,
+    split_table,
+    spread_fours,
+)
 from gangsaw.codecs.core.numba.vectors.integers import Vector, any_lane, load, spread, store
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
-from gangsaw.codecs.core.numba.vectors.octets import (
-    OCTETS,
-    OF_FOURTH,
-    OF_OCTETS,
-    TABLE,
-    join_fours,
-    pick,
-    spread_fours,
-    table,
-)
 
 PIECE = 1 << 12  # letters that are tested together
 
@@ -45,14 +45,14 @@ def _of_code() -> bytes:
     return bytes(found)
 
 
-_EXPECTED_LOW, _EXPECTED_HIGH = table(_expected())
-_BASES_LOW, _BASES_HIGH = table(_of_code())
+_EXPECTED_LOW, _EXPECTED_HIGH = split_table(_expected())
+_BASES_LOW, _BASES_HIGH = split_table(_of_code())
 
 
 @jit_norefs_inline
 def expected_bases(text: Vector) -> Any:
     """Return a vector of upper case bases that equals `text` exactly at its upper case bases."""
-    return pick(text, _EXPECTED_LOW, _EXPECTED_HIGH)
+    return look_up_bytes(text, _EXPECTED_LOW, _EXPECTED_HIGH)
 
 
 @jit_norefs_inline
@@ -61,13 +61,13 @@ def pack_piece(text: Bytes, begin: int, end: int, packed: Bytes) -> bool:
 
     The last byte is padded with zero bits.
     """
-    strange, at = spread(0, packed, OF_OCTETS), begin
-    while at + OCTETS <= end:
-        letters = load(text, at, OF_OCTETS)
+    strange, at = spread(0, packed, OF_BYTES), begin
+    while at + VECTOR_BYTES <= end:
+        letters = load(text, at, OF_BYTES)
         strange = strange | (letters ^ expected_bases(letters))
         bits = join_fours(letters)
         store(packed, at >> 2, bits ^ (logical_shift_right(bits, 1) & 0x55))
-        at += OCTETS
+        at += VECTOR_BYTES
     are_bases = not (any_lane(strange < 0) or any_lane(strange > 0))
     for first in range(at, end, 4):
         codes = 0
@@ -86,9 +86,9 @@ def unpack_text(packed: Bytes, text: Bytes) -> None:
     packed : (ceil(n / 4),) uint8; text : (n,) uint8
     """
     at = 0
-    while at + OCTETS <= text.size:
+    while at + VECTOR_BYTES <= text.size:
         codes = spread_fours(load(packed, at >> 2, OF_FOURTH))
-        store(text, at, pick(codes, _BASES_LOW, _BASES_HIGH))
-        at += OCTETS
+        store(text, at, look_up_bytes(codes, _BASES_LOW, _BASES_HIGH))
+        at += VECTOR_BYTES
     for i in range(at, text.size):
         text[i] = BASES[int(packed[i >> 2]) >> (6 - 2 * (i & 3)) & 3]

@@ -174,7 +174,7 @@ __device__ __forceinline__ int number_bytes(unsigned value) {
     return n;
 }
 
-__device__ __forceinline__ Byte* put_number(Byte* out, unsigned value) {
+__device__ __forceinline__ Byte* put_leb128(Byte* out, unsigned value) {
     while (value > 127) {
         *out++ = Byte(value & 127 | 128);
         value >>= 7;
@@ -200,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         Sum all;
         const Sum at = used + scan_before<Add>(is_there ? n : 0, shared, all);
         if (is_there) {
-            Byte* const out = put_number(put_number(stream.out + at, begin - before), length);
+            Byte* const out = put_leb128(put_leb128(stream.out + at, begin - before), length);
             if (stream.letters) *out = Byte(letter >= 'a' && letter <= 'z' ? letter - 32 : letter);
         }
         used += all;

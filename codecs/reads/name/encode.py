@@ -44,7 +44,7 @@ def encode_names(lines: Lines, pairs: bool) -> Coded | None:
     n_tables, base = first_tables(modes)
     _each(lambda part: assign_tables(part.tokens, part.ends, no_memory(), modes, base), parts)
     frequencies = normalised(_counted(parts, n_tables))
-    entries = rans_lanes.lay_out_symbols(frequencies)
+    entries = rans_lanes.build_symbol_table(frequencies)
     lanes = _each(lambda part: _encoded(part, entries), parts)
     head = np.concatenate((stored_modes(modes), stored_tables(frequencies)))
     shared = stored_template(source.text, source.template.places[: source.n_template + 1])

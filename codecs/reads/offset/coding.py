@@ -155,7 +155,7 @@ def _encoded(windows: list[Items], centre: int, frequencies: npt.NDArray[np.uint
     longest = max((window.size for window in windows), default=0)
     tokens, entries = (
         rans_lanes.tokens_of(TOKENS * longest),
-        rans_lanes.lay_out_symbols(frequencies),
+        rans_lanes.build_symbol_table(frequencies),
     )
     out, lanes = np.empty(2 * TOKENS * longest + rans_lanes.STATE_BYTES, np.uint8), []
     for window in windows:

@@ -9,7 +9,7 @@ import numpy as np
 from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import load
+from gangsaw.codecs.core.cuda.launch import load_module
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.reads.offset.coding import (
     WRONG_WINDOW,
@@ -61,7 +61,7 @@ def _decode_coded(blocks: dict[int, WindowsOfBlock]) -> dict[int, CorruptChunk]:
     if not sum(counts):
         return {}
     is_right = cupy().empty(sum(counts), np.uint8)
-    kernel = load(__package__, "decode.cu", {}).get_function("decode_offsets")
+    kernel = load_module(__package__, "decode.cu", {}).get_function("decode_offsets")
     on_device = Blocks(list(blocks.values()))
     on_device.launch(kernel, on_device.windows(), is_right)
     found = np.split(to_host(is_right), np.cumsum(counts)[:-1])

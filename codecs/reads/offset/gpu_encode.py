@@ -12,8 +12,8 @@ from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.backends.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import launch, load, pull
-from gangsaw.codecs.core.entropy.rans_lanes import STATE_BYTES, lay_out_symbols
+from gangsaw.codecs.core.cuda.launch import launch, load_module, pull
+from gangsaw.codecs.core.entropy.rans_lanes import STATE_BYTES, build_symbol_table
 from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS, normalised
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.offset.coding import (
@@ -58,7 +58,7 @@ def encode_offset_blocks(sources: Sequence[DeviceArray], params: Params) -> list
     frequencies = normalised(to_host(symbols).astype(np.int64))
     lanes = cp.empty(int(table.windows[-1, 3]), np.uint8)
     sizes = cp.empty(len(table.windows), np.int64)
-    entries = cp.asarray(lay_out_symbols(frequencies))
+    entries = cp.asarray(build_symbol_table(frequencies))
     _launch_windows("encode_lanes", table, (*arguments, entries, lanes, sizes))
     heads = [coded_head(centre, frequencies[i : i + 1]) for i, centre in enumerate(centres)]
     return _runs_of(heads, _windows_of(table, lanes, to_host(sizes), heads), blocks, params)
@@ -79,7 +79,7 @@ def _table_of(blocks: Sequence[DeviceArray], centres: Sequence[int], lane: int) 
 
 
 def _launch_windows(name: str, table: WindowTable, arguments: Sequence[object]) -> None:
-    kernel = load(__package__, "encode.cu", {}).get_function(name)
+    kernel = load_module(__package__, "encode.cu", {}).get_function(name)
     launch(kernel, -(-len(table.windows) // THREADS), THREADS, arguments)
 
 
@@ -122,6 +122,6 @@ def _joined(ends: Int64s, sizes: Int64s, lanes: DeviceArray) -> Text:
     cp, to = cupy(), np.cumsum(sizes) - sizes
     moves = cp.asarray(np.stack([ends - sizes, to, sizes], axis=1))
     out = cp.empty(int(sizes.sum()), np.uint8)
-    kernel = load(__package__, "encode.cu", {}).get_function("join_lanes")
+    kernel = load_module(__package__, "encode.cu", {}).get_function("join_lanes")
     launch(kernel, sizes.size, THREADS, (moves, lanes, out))
     return pull(out)

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes
-from gangsaw.codecs.core.nucleotides.kernels import encode_letters
-from gangsaw.codecs.core.nucleotides.letters import BASES, NOT_A_BASE
-from gangsaw.codecs.core.nucleotides.packing import letters_of_bytes
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.kernels import encode_dna
+from gangsaw.codecs.core.nucleotides.packing import build_unpacking_table
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store
@@ -21,7 +21,7 @@ BYTES, VECTOR = 32, static(32)  # bytes per copy
 FOURTHS = np.uint64(0x0404040404040404)
 
 # the bases of the four codes of a byte, the high ones first
-FOURS = letters_of_bytes(BASES).view("<u4").astype(np.uint64).ravel()
+FOURS = build_unpacking_table(BASES).view("<u4").astype(np.uint64).ravel()
 
 
 def read_only(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -34,7 +34,7 @@ def read_only(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 def to_base_codes(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """Return the codes of (n,) bytes, padded with SPARE codes of no base."""
     codes = np.full(text.size + SPARE, NOT_A_BASE, np.uint8)
-    encode_letters(read_only(text), codes)
+    encode_dna(read_only(text), codes)
     return codes
 
 

@@ -42,9 +42,9 @@ def encode_sequences(lines: Lines, pairs: bool) -> Coded | None:
     if lines.starts.size == lines.text.size:
         return None
     if is_rna(lines.text):
-        coded = encode_bases(lines._replace(text=exchanged(lines.text)), pairs)
+        coded = encode_base_lines(lines._replace(text=exchanged(lines.text)), pairs)
         return coded._replace(flags=coded.flags | EXCHANGED)
-    return encode_bases(lines, pairs)
+    return encode_base_lines(lines, pairs)
 
 
 def is_rna(text: Text) -> bool:
@@ -52,7 +52,7 @@ def is_rna(text: Text) -> bool:
     return holds_uracil(text) and has_uracil(text)
 
 
-def encode_bases(lines: Lines, pairs: bool) -> Coded:
+def encode_base_lines(lines: Lines, pairs: bool) -> Coded:
     """Return the coded form of a block with bases, without exchange of T and U."""
     codes = to_base_codes(lines.text)
     if are_sorted(lines, codes, pairs):

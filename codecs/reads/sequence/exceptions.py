@@ -20,7 +20,9 @@ from gangsaw.codecs.reads.sequence.bases import next_exception
 
 
 @jit_norefs_inline
-def put_exceptions(text: Bytes, codes: Bytes, start: int, end: int, tokens: Tokens, n: int) -> int:
+def put_exception_tokens(
+    text: Bytes, codes: Bytes, start: int, end: int, tokens: Tokens, n: int
+) -> int:
     """Append the tokens of the exceptions in the line text[start:end]."""
     runs = 0
     at = next_exception(codes, start, end)

@@ -9,8 +9,8 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.entropy.rans_lanes import Tokens, get, put
 from gangsaw.codecs.core.entropy.sparse_tables import RansTables
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.kernels import is_base, letter_of
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.words import store_le64
 from gangsaw.codecs.reads.sequence.bases import FOURS

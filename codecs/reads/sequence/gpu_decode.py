@@ -6,7 +6,7 @@ import numpy as np
 
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import load
+from gangsaw.codecs.core.cuda.launch import load_module
 from gangsaw.codecs.core.nucleotides.uracil import exchange
 from gangsaw.codecs.reads.payload import HEAD, BlockLanes
 from gangsaw.codecs.reads.sequence.coding import check_flags
@@ -36,7 +36,7 @@ def _fill_consensus(blocks: Blocks) -> list[bool]:
     slices = blocks.slices()
     is_right = np.ones(len(blocks.blocks), np.bool_)
     if len(slices):
-        module = load(__package__, "consensus.cu", {})
+        module = load_module(__package__, "consensus.cu", {})
         is_wrong = cupy().zeros(len(slices), np.uint32)
         blocks.launch(module.get_function("read_slices"), slices, is_wrong)
         blocks.launch(module.get_function("write_complement"), slices, is_wrong, threads=THREADS)

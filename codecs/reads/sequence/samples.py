@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.alphabet import reverse_complement_text
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
-from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.codecs.core.plugins.samples import Sample
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.sample_lines import any_bytes, join_lines
@@ -45,7 +45,7 @@ def _both_strands(rng: np.random.Generator, genome: bytes) -> Lines:
         for p in range(0, 400, 40)
         for i in range(6)
     ]
-    return [other_strand(read) if i % 6 > 2 else read for i, read in enumerate(reads)]
+    return [reverse_complement_text(read) if i % 6 > 2 else read for i, read in enumerate(reads)]
 
 
 def _as_rna(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -70,14 +70,16 @@ def _changed(rng: np.random.Generator, read: bytes, bases: bytes, n: int) -> byt
 def _reads(rng: np.random.Generator, genome: bytes, n: int, length: int = 50) -> Lines:
     places = rng.integers(0, len(genome) - length, n)
     reads = [_changed(rng, genome[p : p + length], b"ACGTN", i % 4) for i, p in enumerate(places)]
-    return [other_strand(read) if i % 3 == 0 else read for i, read in enumerate(reads)]
+    return [reverse_complement_text(read) if i % 3 == 0 else read for i, read in enumerate(reads)]
 
 
 def _mates(rng: np.random.Generator, genome: bytes, n: int, is_sorted: bool = False) -> Lines:
     places = rng.integers(0, len(genome) - 120, n)
     if is_sorted:
         places = np.sort(places)
-    mates = ((genome[p : p + 50], other_strand(genome[p + 60 : p + 110])) for p in places)
+    mates = (
+        (genome[p : p + 50], reverse_complement_text(genome[p + 60 : p + 110])) for p in places
+    )
     return [_changed(rng, read, b"ACGT", i % 2) for pair in mates for i, read in enumerate(pair)]
 
 
@@ -90,13 +92,13 @@ def _variants(rng: np.random.Generator, genome: bytes, n: int) -> Lines:
     strains = [bytes(genome[:150]), bytes(other), bytes(third)]
     chosen = (strains[min(2, i % 7 // 2)] for i in range(n))
     reads = [s[p : p + 70] for s, p in zip(chosen, rng.integers(0, 80, n), strict=True)]
-    return [other_strand(read) if i % 2 else read for i, read in enumerate(reads)]
+    return [reverse_complement_text(read) if i % 2 else read for i, read in enumerate(reads)]
 
 
 def _pieces(rng: np.random.Generator, genome: bytes, n: int) -> Lines:
     """Return lines joined from two positions, some with random bases between them."""
     places = rng.integers(0, len(genome) - 60, (n, 2))
-    parts = [(genome[a : a + 40], other_strand(genome[b : b + 45])) for a, b in places]
+    parts = [(genome[a : a + 40], reverse_complement_text(genome[b : b + 45])) for a, b in places]
     joints = [_genome(rng, 3 * (i % 3)) for i in range(n)]
     return [a + joint + b for (a, b), joint in zip(parts, joints, strict=True)]
 
@@ -110,4 +112,10 @@ def _other_bases(rng: np.random.Generator, genome: bytes) -> Lines:
 
 
 def _long_lines(genome: bytes) -> Lines:
-    return [genome, b"", other_strand(genome), genome[:3], genome[100:400] + b"N" + genome[50:150]]
+    return [
+        genome,
+        b"",
+        reverse_complement_text(genome),
+        genome[:3],
+        genome[100:400] + b"N" + genome[50:150],
+    ]

@@ -12,7 +12,7 @@ from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import load
+from gangsaw.codecs.core.cuda.launch import load_module
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.reads.lines import SPAN
@@ -112,7 +112,7 @@ class TextDecoder:
         """Decode windows; return the span of each, (n, 3) int64."""
         spans = cupy().empty((len(windows), SPAN), np.int64)
         own = cupy().empty(max(1, len(windows) * self.window_bytes), np.uint8)
-        kernel = load(self.package, "decode.cu", {}).get_function("decode_windows")
+        kernel = load_module(self.package, "decode.cu", {}).get_function("decode_windows")
         blocks.launch(kernel, windows, spans, own)
         found: Int64s = to_host(spans)
         return found

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Float32s, NumpyArray, UInt32s
-from gangsaw.codecs.core.memory.aligned import aligned
+from gangsaw.codecs.core.memory.aligned import empty_aligned
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.vectors.floats import Floats
@@ -129,8 +129,8 @@ def make_scratch(n_rows: int, words: NumpyArray) -> StripScratch:
 
 def _make_rows(word_bytes: int) -> tuple[NumpyArray, ...]:
     kind = f"i{word_bytes}"
-    rows = (aligned(LANES, kind) for _ in range(4))
-    return aligned(LANES, np.float32), aligned(N_LANE_ROWS * LANES, kind), *rows
+    rows = (empty_aligned(LANES, kind) for _ in range(4))
+    return empty_aligned(LANES, np.float32), empty_aligned(N_LANE_ROWS * LANES, kind), *rows
 
 
 @jit_norefs_inline

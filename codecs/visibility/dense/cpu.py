@@ -47,9 +47,9 @@ from gangsaw.codecs.visibility.dense.model.head import (
     N_TABLES,
     WRONG_ENDS,
     BlockChoice,
+    pack_tables,
     read_sections,
     write_head,
-    write_tables,
 )
 from gangsaw.codecs.visibility.dense.model.predict import (
     N_SLOTS,
@@ -244,9 +244,9 @@ def _coded(residuals: Words, lanes: Lanes, choice: BlockChoice, kind: int) -> tu
     scratch = make_scratch(lanes.n_rows, residuals)
     strips = Strips(_as_signed(residuals), places, lanes.n_rows, _types(lanes, choice))
     n_symbols, n_bytes = to_symbols(strips, block, scratch, coded, bits)
-    tables = write_tables(counts, block.n_symbols)
+    tables = pack_tables(counts, block.n_symbols)
     frequencies = np.empty(N_TABLES * rans_tables.STRIDE, np.uint32)
-    rans_tables.lay_out(counts, frequencies)
+    rans_tables.build_encoder_table(counts, frequencies)
     states = np.full(LANES, rans_tables.LOWEST, np.uint32)
     stream = _per_thread.array("stream", n_symbols + 1, np.uint16)
     coder = SymbolCoder(frequencies, 1 / np.maximum(frequencies & 0xFFFF, 1), states)
@@ -284,7 +284,7 @@ def decode_values(
     coded = read_sections(data, lanes, table.itemsize)
     choice = coded.choice._replace(has_integers=has_integers)
     slots = _per_thread.array("slots", N_TABLES * rans_tables.TOTAL, np.uint32)
-    rans_tables.lay_out_slots(coded.counts, slots)
+    rans_tables.build_decoder_table(coded.counts, slots)
     states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
     bits = Bits(_with_spare(data[coded.bits :], coded.n_bytes), 8 * coded.n_bytes)
     items = _per_thread.array("stream", coded.n_words + LANES, np.uint16)

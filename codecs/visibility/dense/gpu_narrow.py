@@ -11,12 +11,17 @@ import numpy.typing as npt
 from gangsaw.codecs.core.backends.batch import Encoded, EncodedBlock
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
-from gangsaw.codecs.core.cuda.launch import launch, load, pull
+from gangsaw.codecs.core.cuda.launch import launch, load_module, pull
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.dense import gpu as dense
 from gangsaw.codecs.visibility.dense.model.gpu_tables import offsets_of
 from gangsaw.codecs.visibility.dense.narrow import KIND, NOT_WIDE, WIDE
-from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defines, word_bytes
+from gangsaw.codecs.visibility.lanes.gpu_table import (
+    THREADS,
+    block_table,
+    dtype_defines,
+    word_bytes,
+)
 from gangsaw.codecs.visibility.params import Params, component_count
 
 FILE = "narrow.cu"
@@ -90,6 +95,6 @@ def _allocate_words(
 
 def _run(kernel: str, blocks: Sequence[DeviceArray], *arguments: object) -> None:
     """Launch a kernel with a warp per tile; NumPy arrays are copied to the device first."""
-    table, module = block_table(blocks), load(__package__, FILE, defines(blocks[0]))
+    table, module = block_table(blocks), load_module(__package__, FILE, dtype_defines(blocks[0]))
     there = [cupy().asarray(one) for one in (table.owners, table.rows, table.axes, *arguments)]
     launch(module.get_function(kernel), table.owners.size, THREADS, there)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.container.folding import kernel_crc32c
-from gangsaw.codecs.core.numba.bits import octets_at
+from gangsaw.codecs.core.numba.bits import bytes_at
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.visibility.fast.plan import FormPlan
 from gangsaw.codecs.visibility.fast.tiling.scratch import CallMemory
@@ -116,7 +116,7 @@ def decode_blocks(
     for filled in range(numbers.size):
         i = numbers[filled]
         begin, end = payloads.begins[i], payloads.ends[i]
-        data = octets_at(payloads.base + begin, end - begin)
+        data = bytes_at(payloads.base + begin, end - begin)
         if data.size == 0 or data[0] != KIND:
             return filled, OTHER_KIND
         if payloads.sums.size and kernel_crc32c(data) != payloads.sums[i]:

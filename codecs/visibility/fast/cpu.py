@@ -59,23 +59,24 @@ class FastCoding:
 
     together, shares_threads = TOGETHER, False
 
-    def room(self, batch: Sources[Params]) -> int:
+    def capacity(self, batch: Sources[Params]) -> int:
         """Return an upper bound of the bytes of all payloads, including spare bytes after them."""
-        places = batch.places
-        forms = {id(form): form for form in places.forms}.values()
+        addresses = batch.addresses
+        forms = {id(form): form for form in addresses.forms}.values()
         spare = max((plan_form(form).spare for form in forms), default=0)
-        return places.n_bytes + len(places.forms) + spare
+        return addresses.n_bytes + len(addresses.forms) + spare
 
     def encode(self, batch: Sources[Params], first: int, end: int, plain: Plain | None) -> None:
         """Encode blocks of one form; blocks that do not get shorter are stored raw."""
         assert plain is not None
-        plan, places, output = plan_form(batch.places.forms[first]), batch.places, batch.output
+        addresses, output = batch.addresses, batch.output
+        plan = plan_form(addresses.forms[first])
         while first < end:
-            n, room = end - first, output.room(first)
-            out = reuse_buffer(plan, n) if room is None else room
-            blocks = Addresses(places.base, places.offsets[first:end])
+            n, buffer = end - first, output.free_buffer(first)
+            out = reuse_buffer(plan, n) if buffer is None else buffer
+            blocks = Addresses(addresses.base, addresses.offsets[first:end])
             ends, sums = encode_some(plan, blocks, plan.n_bytes, out)
-            if room is not None:
+            if buffer is not None:
                 output.settle(first, ends, sums)
             elif ends and not output.put_run(first, out[: ends[-1]], ends, sums):
                 release_buffer()
@@ -90,8 +91,8 @@ class FastCoding:
         if sums is not None and not CAN_FOLD:  # kernels cannot verify checksums
             numbers, sums = numbers[:1], None
             batch.runs.take(numbers[0])
-        plan = plan_form(batch.places.forms[numbers[0]])
-        blocks = Addresses(batch.places.base, batch.places.offsets)
+        plan = plan_form(batch.addresses.forms[numbers[0]])
+        blocks = Addresses(batch.addresses.base, batch.addresses.offsets)
         which = np.array(numbers, np.int64)
         filled, wrong = decode_some(plan, batch.payloads, sums, blocks, which)
         if wrong and (wrong != OTHER_KIND or not filled):

@@ -11,10 +11,10 @@ from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
-from gangsaw.codecs.core.cuda.launch import launch, load, pinned
+from gangsaw.codecs.core.cuda.launch import launch, load_module, pinned
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.fast.cpu import plane_ends
-from gangsaw.codecs.visibility.fast.gpu_encode import PLANE_BYTES, lay_out, specialised
+from gangsaw.codecs.visibility.fast.gpu_encode import PLANE_BYTES, payload_offsets, specialised
 from gangsaw.codecs.visibility.fast.tiling.modes import WITH_GRIDS
 from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, word_bytes
 from gangsaw.codecs.visibility.lanes.table import ROWS, Lanes
@@ -47,7 +47,7 @@ def _launch(
     """Fill targets from checked payloads; ends : end offsets of the planes of each tile."""
     cp, table = cupy(), block_table(targets)
     sizes = np.array([part.size for part in parts])
-    places, total = lay_out(sizes, sizes)
+    places, total = payload_offsets(sizes, sizes)
     # referenced until the device is done, as the copy is asynchronous
     host = pinned((total,), np.uint8)
     for part, place in zip(parts, places, strict=True):
@@ -57,7 +57,7 @@ def _launch(
     firsts = np.concatenate([np.insert(one[:-1], 0, 0) // PLANE_BYTES for one in ends])
     runs = np.concatenate([row_runs(i, of, int(parts[i][1])) for i, of in enumerate(table.lanes)])
     tables = runs.astype(np.uint32), table.rows, table.axes, places, firsts.astype(np.uint32)
-    module = load(__package__, "decode.cu", specialised(targets[0]))
+    module = load_module(__package__, "decode.cu", specialised(targets[0]))
     arguments = [*(cp.asarray(one) for one in tables), data]
     launch(module.get_function("decode_tiles"), len(runs), THREADS, arguments)
     cp.cuda.get_current_stream().synchronize()

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.backends.batch import Encoded
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
-from gangsaw.codecs.core.cuda.launch import launch, load, pull
+from gangsaw.codecs.core.cuda.launch import launch, load_module, pull
 from gangsaw.codecs.visibility.fast.plan import head_bytes
 from gangsaw.codecs.visibility.fast.tiling.modes import FEW, FIRST_SAMPLED, GAIN, MODES, SAMPLED
 from gangsaw.codecs.visibility.fast.tiling.tiles import HEAD_BYTES
@@ -18,7 +18,7 @@ from gangsaw.codecs.visibility.lanes.gpu_table import (
     THREADS,
     BlockTable,
     block_table,
-    defines,
+    dtype_defines,
     word_bytes,
 )
 from gangsaw.codecs.visibility.lanes.table import LANES
@@ -35,7 +35,7 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
     if not sources:
         return []
     cp, table = cupy(), block_table(sources)
-    module = load(__package__, "encode.cu", specialised(sources[0]))
+    module = load_module(__package__, "encode.cu", specialised(sources[0]))
     owners, blocks, axes = (cp.asarray(a) for a in (table.owners, table.rows, table.axes))
     costs = cp.zeros(len(sources) * MODES, np.uint32)
     groups = cp.empty(table.owners.size * LANES, np.uint32)
@@ -51,7 +51,7 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
     run("place_tiles", len(sources), blocks, planes, sums)
     heads = np.array([head_bytes(n, word_bytes(sources[0])) for n in table.tiles])
     sizes = heads + PLANE_BYTES * pull(sums).astype(np.int64)
-    places, total = lay_out(sizes, np.array([source.nbytes for source in sources]))
+    places, total = payload_offsets(sizes, np.array([source.nbytes for source in sources]))
     out = cp.empty(max(total, 1), np.uint8)
     tables = owners, blocks, axes, costs, groups, planes
     run("write_tiles", owners.size, *tables, cp.asarray(places), out)
@@ -64,7 +64,7 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
 
 def specialised(block: DeviceArray) -> dict[str, int | str]:
     """Return the preprocessor definitions of the CUDA source for a dtype."""
-    return {**defines(block), "GS_GAIN": GAIN}
+    return {**dtype_defines(block), "GS_GAIN": GAIN}
 
 
 def sampled_tiles(table: BlockTable) -> npt.NDArray[np.int32]:
@@ -74,7 +74,7 @@ def sampled_tiles(table: BlockTable) -> npt.NDArray[np.int32]:
     return np.stack([block, np.concatenate(numbers)], axis=1).astype(np.int32)
 
 
-def lay_out(
+def payload_offsets(
     sizes: npt.NDArray[np.int64], raw: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], int]:
     """Return start offsets of payloads, -1 for those longer than raw words, and the total size.

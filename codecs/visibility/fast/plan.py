@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.container.views import Form
-from gangsaw.codecs.core.memory.aligned import aligned
+from gangsaw.codecs.core.memory.aligned import empty_aligned
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.codecs.visibility.fast.tiling.modes import MODES
@@ -104,9 +104,9 @@ def release_buffer() -> None:
 def _scratch(word_bytes: int) -> TileScratch:
     item = np.dtype("u8" if word_bytes == 8 else "u4")
     lanes = VECTOR // item.itemsize
-    rows, residuals = aligned(2 * ROWS * lanes, item).reshape(2, -1)
-    counts, neighbours = aligned(lanes, item), aligned(3 * ROWS, np.int64)
-    totals = aligned(MODES * lanes + 2 * LANES, item)
+    rows, residuals = empty_aligned(2 * ROWS * lanes, item).reshape(2, -1)
+    counts, neighbours = empty_aligned(lanes, item), empty_aligned(3 * ROWS, np.int64)
+    totals = empty_aligned(MODES * lanes + 2 * LANES, item)
     columns, column_counts = rows.view(np.uint32), counts.view(np.int32)
     return TileScratch(
         rows, columns, residuals, counts, column_counts, neighbours, totals, static(lanes)

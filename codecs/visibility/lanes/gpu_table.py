@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
-from gangsaw.codecs.core.cuda.launch import aligned
+from gangsaw.codecs.core.cuda.launch import is_aligned
 from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes
 from gangsaw.codecs.visibility.params import component_count
@@ -26,10 +26,10 @@ def word_bytes(block: DeviceArray) -> int:
 def has_kernel(block: DeviceArray) -> bool:
     """Return True if kernels support the block: they load no unaligned words."""
     rows, lanes = Lanes.of_block(block).shape
-    return rows * lanes < MOST_WORDS and aligned(block, word_bytes(block))
+    return rows * lanes < MOST_WORDS and is_aligned(block, word_bytes(block))
 
 
-def defines(block: DeviceArray) -> dict[str, int | str]:
+def dtype_defines(block: DeviceArray) -> dict[str, int | str]:
     """Return the preprocessor definitions of a CUDA source for a dtype."""
     swap = int(not block.dtype.isnative)
     return {"GS_BITS": 8 * word_bytes(block), "GS_SWAP": swap}

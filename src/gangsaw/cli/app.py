@@ -32,7 +32,7 @@ from gangsaw.cli.table import CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.codecs.core.plugins.extras import extras_named
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.console.output import Interrupted
 from gangsaw.tasks.precompile.ahead import compiled_ahead
 from gangsaw.tasks.precompile.shown import show_kernels
@@ -144,7 +144,9 @@ def _usage_line(error: Exception) -> str:
     name: str | None = getattr(error, "option_name", None)
     if name is not None:  # an unknown option
         near: Sequence[str] = getattr(error, "possibilities", None) or ()
-        return f"No such option: {name}" + (f"; did you mean {listed(near, 'or')}?" if near else "")
+        return f"No such option: {name}" + (
+            f"; did you mean {join_words(near, 'or')}?" if near else ""
+        )
     line: str = error.format_message()  # type: ignore[attr-defined]
     return NOT_WHOLE.sub("is no whole number", line)
 

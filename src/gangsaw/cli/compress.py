@@ -32,7 +32,7 @@ from gangsaw.tasks.formats.contract import table
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
 
-TOLD = 0.005  # share of a store's bytes: smaller arrays are not listed
+LEAST_SHARE = 0.005  # share of a store's bytes: smaller arrays are not listed
 STREAM_STOPPED = "interrupted: send the stream again, with another target or --overwrite"
 
 
@@ -134,6 +134,6 @@ def _shares(array_bytes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     """Yield a row with the shares of the arrays of a stream, if there are several."""
     total = sum(array_bytes.values())
     by_size = sorted(array_bytes.items(), key=lambda item: -item[1])
-    told = [f"{name} {100 * n / total:.1f} %" for name, n in by_size if n > TOLD * total]
-    if len(told) > 1:
-        yield "of these", ", ".join(told)
+    shares = [f"{name} {100 * n / total:.1f} %" for name, n in by_size if n > LEAST_SHARE * total]
+    if len(shares) > 1:
+        yield "of these", ", ".join(shares)

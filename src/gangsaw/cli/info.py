@@ -51,14 +51,16 @@ def info(
         for array in found.arrays:
             write_table(f"{store}  {array.name}", _rows(array))
         if found.history:
-            write_table(f"{store}  history", [_told(entry) for entry in found.history[-SHOWN:]])
+            write_table(
+                f"{store}  history", [_history_row(entry) for entry in found.history[-SHOWN:]]
+            )
     if plot is not None:
         from gangsaw.tasks.jobs.figures.plots import plot_store
 
         plot_store(found, plot)
 
 
-def _told(entry: PastJob) -> tuple[str, str]:
+def _history_row(entry: PastJob) -> tuple[str, str]:
     resumed = f", {entry.resumed} of them by earlier runs" if entry.resumed else ""
     workers = f"{entry.workers} worker{'s' if entry.workers != 1 else ''}"
     bytes_ = f"{size(entry.raw_bytes)} of samples -> {size(entry.stored_bytes)}"

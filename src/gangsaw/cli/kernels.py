@@ -24,7 +24,7 @@ Processes = Annotated[int, typer.Option(min=0, help="Processes at a time, 0 for 
 
 
 @app.command(name="list")
-def listed(
+def list_kernels(
     as_json: opt.Json = False,
     write: Annotated[
         bool,
@@ -128,8 +128,8 @@ def warm(
 
 
 def _teller(quiet: bool) -> Callable[[str], None]:
-    def told(step: str) -> None:
+    def tell(step: str) -> None:
         if not quiet:
             sys.stderr.write(f"{step}: done\n")
 
-    return told
+    return tell

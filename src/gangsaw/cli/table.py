@@ -25,7 +25,7 @@ class CommandTable(TyperGroup):
 
     @cached_property
     def _table(self) -> dict[str, entry_points.Candidates]:
-        return dict(sorted(entry_points.entries(GROUP).items()))
+        return dict(sorted(entry_points.find_entries(GROUP).items()))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return all command names for the help; all commands are imported for their summaries."""
@@ -51,7 +51,7 @@ class CommandTable(TyperGroup):
     def _load(self, names: Iterable[str]) -> None:
         """Import commands of the plugin table; they cannot replace the package's own."""
         for name in [name for name in names if name not in self.commands]:
-            command = entry_points.load(self._table[name], _command_of)
+            command = entry_points.load_first(self._table[name], _command_of)
             if command is not None:
                 command.name = name
                 self.commands[name] = command

@@ -59,17 +59,17 @@ def with_verbose(command: C) -> C:
             with_verbose(one)
         return command
     params: list[Parameter] = vars(command)["params"]
-    taken = {flag for one in params for flag in (*one.opts, *one.secondary_opts)}
-    if "--verbose" not in taken:
-        params.append(_option(taken))
+    used = {flag for one in params for flag in (*one.opts, *one.secondary_opts)}
+    if "--verbose" not in used:
+        params.append(_option(used))
     return command
 
 
-def _option(taken: Collection[str]) -> Parameter:
+def _option(used: Collection[str]) -> Parameter:
     """Return the option without the flags that the command already has."""
     app = typer.Typer(add_completion=False)
     app.command()(_command)
     (option,) = typer.main.get_command(app).params
-    option.opts = [flag for flag in option.opts if flag not in taken]
+    option.opts = [flag for flag in option.opts if flag not in used]
     option.expose_value = False  # the callback does all the work
     return option

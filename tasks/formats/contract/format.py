@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.extras import missing
-from gangsaw.codecs.core.plugins.options import Option, flag, listed
+from gangsaw.codecs.core.plugins.extras import missing_module
+from gangsaw.codecs.core.plugins.options import Option, flag, join_words
 from gangsaw.tasks.formats.contract.signatures import hdf5_start
 from gangsaw.tasks.store.damage import Damage
 
@@ -281,14 +281,14 @@ class Format:
         """Raise BadParams, with the accepted options, if a requested one is not among them."""
         if requested <= accepted:
             return
-        wrong = listed(flags(requested - accepted))
-        there = f"it takes {listed(flags(accepted))}" if accepted else f"leave {wrong} out"
+        wrong = join_words(flags(requested - accepted))
+        there = f"it takes {join_words(flags(accepted))}" if accepted else f"leave {wrong} out"
         raise BadParams(f"{what} is {self.title}, which takes no {wrong}; {there}")
 
     def check_installed(self, what: str) -> None:
         """Raise BadParams for a missing module; the message names the package to install."""
         for module in self.lacking:
-            raise missing(module, f"{what} is {self.title}", self.extra)
+            raise missing_module(module, f"{what} is {self.title}", self.extra)
 
     @property
     def lacking(self) -> tuple[str, ...]:

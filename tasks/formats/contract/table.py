@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from importlib.metadata import EntryPoint
 
 from gangsaw.codecs.core.plugins import entry_points
-from gangsaw.codecs.core.plugins.options import listed, none_of
+from gangsaw.codecs.core.plugins.options import join_words, none_of
 from gangsaw.tasks.formats.contract.format import Format, Look, Sure
 
 GROUP = "gangsaw.formats"
@@ -16,16 +16,19 @@ GROUP = "gangsaw.formats"
 @lru_cache(maxsize=1)
 def formats() -> dict[str, Format]:
     """Return all formats by name; a warning names each one that cannot be imported."""
-    entries = entry_points.entries(GROUP)
+    entries = entry_points.find_entries(GROUP)
     found = {
-        name: entry_points.load(several, partial(_named, name)) for name, several in entries.items()
+        name: entry_points.load_first(several, partial(_named, name))
+        for name, several in entries.items()
     }
     return {name: kind for name, kind in sorted(found.items()) if kind is not None}
 
 
 def how_sure(kind: Format, look: Look) -> Sure:
     """Return the confidence of a format; a failing plugin gives `Sure.NO` and a warning."""
-    return entry_points.ask(_entries().get(kind.name), lambda: _looked(kind, look)) or Sure.NO
+    return (
+        entry_points.query_plugin(_entries().get(kind.name), lambda: _looked(kind, look)) or Sure.NO
+    )
 
 
 def _looked(kind: Format, look: Look) -> Sure:
@@ -62,13 +65,13 @@ def titles(among: list[Format]) -> str:
 
 def list_names(among: list[Format]) -> str:
     """Return the names of formats for a message."""
-    return listed(sorted(kind.name for kind in among), "or")
+    return join_words(sorted(kind.name for kind in among), "or")
 
 
 def suffixes(among: list[Format]) -> str:
     """Return, for a message, the usual suffix of each format that has one."""
     usual = dict.fromkeys(kind.suffixes[0] for kind in among if kind.suffixes)
-    return listed(list(usual), "or")
+    return join_words(list(usual), "or")
 
 
 def tabulate_formats(among: Iterable[Format]) -> str:
@@ -80,7 +83,7 @@ def tabulate_formats(among: Iterable[Format]) -> str:
 @lru_cache(maxsize=1)
 def _entries() -> dict[str, EntryPoint]:
     """Return the entry points that `formats` selected, by name."""
-    found = entry_points.entries(GROUP)
+    found = entry_points.find_entries(GROUP)
     return {
         name: entry_points.settle(several, partial(_of_entry, name))
         for name, several in found.items()

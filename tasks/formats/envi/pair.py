@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 
 DATA_SUFFIXES = ("dat", "img", "raw", "bsq", "bil", "bip", "bin", "sli", "hyspex")
 MOST_NAMES = 8  # file names listed in one message
@@ -44,7 +44,7 @@ def find_header_file(data: Path) -> Path:
         names = f"{data.name}.hdr or {data.stem}.hdr"
         raise BadParams(f"{data} has no ENVI header: put it beside, as {names}")
     if found[1:]:
-        names = listed([path.name for path in found])
+        names = join_words([path.name for path in found])
         raise BadParams(f"{data} has several headers, {names}: rename all but its own")
     return found[0]
 
@@ -72,7 +72,7 @@ def find_data(header: Path, n_bytes: int) -> Path:
     sizes = [f"{path.name} ({path.stat().st_size} bytes)" for path in found[:MOST_NAMES]]
     raise BadParams(
         f"{header} describes {n_bytes} bytes, which no file of its name has: "
-        f"{listed(sizes)}; name the data file"
+        f"{join_words(sizes)}; name the data file"
     )
 
 
@@ -111,4 +111,4 @@ def _is_known(data: Path, header: Path) -> bool:
 
 
 def _names(paths: list[Path]) -> str:
-    return listed([path.name for path in paths[:MOST_NAMES]])
+    return join_words([path.name for path in paths[:MOST_NAMES]])

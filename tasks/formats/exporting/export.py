@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.engine.report.dry_run import ArrayPlan, JobPlan
 from gangsaw.tasks.formats.contract.format import ExportOptions, Format, Paths, Work
@@ -95,7 +95,7 @@ def _check_stdout(targets: Paths, kind: Format) -> None:
 def _loss(what: str, kind: Format, lost: Sequence[str]) -> str:
     """Return the error message for a loss: its first items, and the option that accepts it."""
     more = [f"{len(lost) - MOST_ITEMS} more"] if len(lost) > MOST_ITEMS else []
-    items = listed([*lost[:MOST_ITEMS], *more])
+    items = join_words([*lost[:MOST_ITEMS], *more])
     return f"{what}: {kind.title} has no place for {items}; --accept-loss leaves that out"
 
 

@@ -19,7 +19,7 @@ from rasterio.windows import Window
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.formats.flat.flat_array import file_identity
 from gangsaw.tasks.formats.geotiff.bands import band_coordinates
 from gangsaw.tasks.formats.geotiff.grid import grid_coordinates
@@ -183,7 +183,7 @@ def _image(path: str, absolute: str, group: str) -> str:
         return absolute
     numbers = [str(i + 1) for i in range(n_images)]
     if group not in numbers:
-        there = listed(numbers)
+        there = join_words(numbers)
         wrong = f"no image {group!r}" if group else "several images"
         raise BadParams(f"{path} holds {wrong}: take one by --group; there are {there}")
     return f"GTIFF_DIR:{group}:{absolute}" if n_images > 1 else absolute

@@ -18,7 +18,7 @@ import xarray as xr
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.extras import missing
+from gangsaw.codecs.core.plugins.extras import missing_module
 from gangsaw.tasks.formats.contract.signatures import NETCDF3, hdf5_start, user_block
 from gangsaw.tasks.formats.flat.flat_array import file_identity
 from gangsaw.tasks.formats.hdf5.attributes import read_attributes
@@ -125,7 +125,7 @@ def _netcdf_engine(path: str) -> str:
     for engine, module in (("netcdf4", "netCDF4"), ("scipy", "scipy")):
         if find_spec(module) is not None:
             return engine
-    raise missing("netCDF4", f"{path} is NetCDF 3")
+    raise missing_module("netCDF4", f"{path} is NetCDF 3")
 
 
 def _open(

@@ -11,7 +11,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.options import listed, nearest, none_of
+from gangsaw.codecs.core.plugins.options import join_words, nearest, none_of
 from gangsaw.tasks.formats.contract.layouts import BYTE_ORDERS, INTERLEAVES
 from gangsaw.tasks.formats.flat.flat_array import (
     FlatArray,
@@ -71,7 +71,7 @@ def open_raw(
     if shape is None or dtype is None:
         given = {"--shape": shape, "--dtype": dtype}
         lacking = [name for name, value in given.items() if value is None]
-        raise BadParams(f"{path} is raw: describe it with {listed(lacking)}")
+        raise BadParams(f"{path} is raw: describe it with {join_words(lacking)}")
     kind = _dtype(dtype, byte_order)
     dims, ordered = _layout(tuple(shape), interleave)
     if offset < 0:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.codecs.core.nucleotides.codes import turned_letters
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
+from gangsaw.codecs.core.nucleotides.codes import reverse_complement_bases
 from gangsaw.tasks.precompile.first_runs import FirstRun, FirstRuns
 
 N_BASES = 48_000
@@ -58,7 +58,7 @@ def write_pair(folder: Path) -> None:
     first = rng.choice(list(BASES), N_BASES).astype(np.uint8)
     second = first.copy()
     second[rng.integers(0, N_BASES, 50)] = ord("A")
-    second[9000:20_000] = turned_letters(second[9000:20_000])
+    second[9000:20_000] = reverse_complement_bases(second[9000:20_000])
     second = np.delete(second, slice(30_000, 30_005))
     third = first.copy()
     third[rng.integers(0, N_BASES, 40)] = ord("C")

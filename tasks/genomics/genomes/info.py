@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Self, cast
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, both_cases
 from gangsaw.tasks.genomics.genomes.samples import GenomeSample, parse_samples
 
 ATTRIBUTE = "gangsaw_genome"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.tasks.precompile.first_runs import FirstRun, FirstRuns
 
 N_READS = 400

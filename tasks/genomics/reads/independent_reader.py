@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import zarr
 
-from gangsaw.codecs.core.nucleotides.letters import other_strand
+from gangsaw.codecs.core.nucleotides.alphabet import reverse_complement_text
 from gangsaw.tasks.formats.contract.format import Paths
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.genomics.sequences.fastx import (
@@ -70,7 +70,7 @@ def aligned_reads(path: str, tags: str) -> Records:
             sequence = (read.query_sequence or "").encode()
             quality = [] if read.query_qualities is None else list(read.query_qualities)
             if read.flag & REVERSED:
-                sequence, quality = other_strand(sequence), quality[::-1]
+                sequence, quality = reverse_complement_text(sequence), quality[::-1]
             own = read.to_string().split("\t")[SAM_FIELDS:] if tags else []
             if tags != "all":
                 own = [tag for tag in own if tag[:2] in tags.split(",")]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_CODE, LETTER_OF_CODE
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 
 Integers = npt.NDArray[np.int64]
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, both_cases
 from gangsaw.tasks.compressed_text.names import FASTA_NAMES, FASTQ_NAMES, is_called
 from gangsaw.tasks.compressed_text.streams import may_be_packed
 from gangsaw.tasks.compressed_text.text import Text, beginning

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.codes import UPPER_CODES
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.tasks.compressed_text.text import Places, Text
 from gangsaw.tasks.genomics.sequences.kernels import pack_bases, unpack_bases
 

@@ -80,8 +80,8 @@ def encode(
     """
     from gangsaw.codecs.ccsds123 import encode_stream
     from gangsaw.codecs.ccsds123.params import Params
-    from gangsaw.codecs.ccsds123.suits import ANSWERS, read_depth
-    from gangsaw.codecs.ccsds123.suits import bit_depth as find_depth
+    from gangsaw.codecs.ccsds123.selection import CAPABILITIES, read_depth
+    from gangsaw.codecs.ccsds123.selection import bit_depth as find_depth
     from gangsaw.tasks.formats.contract.axes import image_dims
     from gangsaw.tasks.formats.contract.opening import open_source
     from gangsaw.tasks.formats.exporting.atomic import whole_files
@@ -92,7 +92,7 @@ def encode(
         raise BadParams(f"{source} holds {len(arrays)} arrays; a stream is one image")
     (image,) = arrays
     facts = facts_of(image)
-    refuse("gangsaw.ccsds123", ANSWERS, facts, image)
+    refuse("gangsaw.ccsds123", CAPABILITIES, facts, image)
     chosen = opt.params_of(param, params)
     if bit_depth is not None:
         chosen["bit_depth"] = find_depth(facts, read_depth(bit_depth))

@@ -21,8 +21,9 @@ from zarr.registry import get_codec_class
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.codecs.core.plugins import selection
 from gangsaw.codecs.core.plugins.contents import CONTENT, TEXT
-from gangsaw.codecs.core.plugins.selection import Answers, ArrayFacts, Extents, Grade, SourceArrays
+from gangsaw.codecs.core.plugins.selection import ArrayFacts, Capabilities, Extents, Grade
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.jobs.choice.extremes import find_extremes, first_nan
 from gangsaw.tasks.sources.source import Description, SourceArray
@@ -71,9 +72,9 @@ class Choice:
     inner: str | None = None
 
     @property
-    def answers(self) -> Answers:
+    def capabilities(self) -> Capabilities:
         """Capabilities of the array's codec."""
-        return Answers() if self.name is None else codec_table.answers()[self.name]
+        return Capabilities() if self.name is None else codec_table.capabilities()[self.name]
 
     @property
     def coded_by(self) -> str | None:
@@ -81,14 +82,14 @@ class Choice:
         return self.inner or self.name
 
     @property
-    def coding(self) -> Answers:
+    def coding(self) -> Capabilities:
         """Capabilities of the codec `coded_by`."""
-        return Answers() if self.coded_by is None else codec_table.answers()[self.coded_by]
+        return codec_table.capabilities()[self.coded_by] if self.coded_by else Capabilities()
 
 
 def facts_of_all(arrays: Iterable[Description], client: Client | None = None) -> list[ArrayFacts]:
     """Return the facts about each array of a source, with links to its other arrays."""
-    return [*SourceArrays(facts_of(array, client) for array in arrays)]
+    return [*selection.SourceArrays(facts_of(array, client) for array in arrays)]
 
 
 def facts_of(array: Description, client: Client | None = None) -> ArrayFacts:
@@ -158,10 +159,9 @@ def chunks_of(
     If the codec has no preference, the codec that suits the content best decides. Raises BadParams
     for chunks that do not fit the array or the chunks of its source.
     """
-    answer = codec_table.answers().get(name or "", Answers())
-    least = answer.least_chunks(array)
+    least = codec_table.capabilities().get(name or "", Capabilities()).least_chunks(array)
     if least is None:
-        least = by_content(array).answers.least_chunks(array)
+        least = by_content(array).capabilities.least_chunks(array)
     extents = chunks_for(source, chunks, least)
     check_touched(source, extents)
     return extents
@@ -180,14 +180,14 @@ def by_content(array: ArrayFacts) -> Choice:
     best = max(grades.values(), default=Grade.REFUSE)
     if best < Grade.PROVEN:
         for name in grades:
-            if (plain := codec_table.ask(name, lambda a: a.companion(array))) is not None:
+            if (plain := codec_table.query_codec(name, lambda a: a.companion(array))) is not None:
                 return Choice(name, _plain(plain))
     if best < Grade.GENERAL:
         return Choice(None, _general(array))
     chosen = _smallest([name for name in grades if grades[name] == best], array)
     if best == Grade.GENERAL and _is_shorter_plain(chosen, array):
         return Choice(None, _general(array))
-    return Choice(chosen, inner=codec_table.ask(chosen, lambda a: a.inner(array)))
+    return Choice(chosen, inner=codec_table.query_codec(chosen, lambda a: a.inner(array)))
 
 
 def _asked(array: ArrayFacts) -> list[str]:
@@ -196,7 +196,7 @@ def _asked(array: ArrayFacts) -> list[str]:
     Texts have serializers of Zarr's own, which only byte codecs can follow.
     """
     of_bytes, is_text = codec_table.bytes_table(), array.dtype.kind == "T"
-    return [name for name in codec_table.answers() if (name in of_bytes) == is_text]
+    return [name for name in codec_table.capabilities() if (name in of_bytes) == is_text]
 
 
 def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
@@ -204,7 +204,7 @@ def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
 
     Raises BadParams if the codec cannot be imported or cannot encode the array.
     """
-    answer = codec_table.answer(name)
+    answer = codec_table.capabilities_of(name)
     if answer.is_aside(array):
         return by_content(array)
     if array.dtype.kind == "T":
@@ -220,11 +220,11 @@ def _by_inner(name: str, array: ArrayFacts) -> Choice:
     the array is returned.
     """
     if name in codec_table.bytes_table():
-        return Choice(name, inner=codec_table.ask(name, lambda a: a.inner(array)))
+        return Choice(name, inner=codec_table.query_codec(name, lambda a: a.inner(array)))
     letters = ArrayFacts(array.name, (1,), np.dtype("u1"), ("letter",), {CONTENT: TEXT})
     if grade(name, letters) == Grade.MADE_FOR:
         for outer in _asked(array):
-            if codec_table.ask(outer, lambda a: a.inner(array)) is not None:
+            if codec_table.query_codec(outer, lambda a: a.inner(array)) is not None:
                 return Choice(outer, inner=name)
     return by_content(array)
 
@@ -232,13 +232,13 @@ def _by_inner(name: str, array: ArrayFacts) -> Choice:
 def grade(name: str, array: ArrayFacts) -> Grade:
     """Return the grade of a codec for an array; REFUSE if the plugin fails."""
 
-    def of(answer: Answers) -> Grade:
-        return Grade.REFUSE if answer.refusal(array) is not None else Grade(answer.suits(array))
+    def of(answer: Capabilities) -> Grade:
+        return Grade.REFUSE if answer.refusal(array) is not None else Grade(answer.grade(array))
 
-    return codec_table.ask(name, of) or Grade.REFUSE
+    return codec_table.query_codec(name, of) or Grade.REFUSE
 
 
-def refuse(name: str, answer: Answers, array: ArrayFacts, source: SourceArray) -> None:
+def refuse(name: str, answer: Capabilities, array: ArrayFacts, source: SourceArray) -> None:
     """Raise BadParams for an array that the codec cannot encode, with the index of a NaN."""
     if (refusal := answer.refusal(array)) is None:
         return

@@ -193,7 +193,7 @@ def _tell(
 ) -> None:
     """Log the codec of each array, with the grades of the codecs that suit it."""
     for array, of, choice in zip(arrays, facts, choices, strict=True):
-        grades = {name: grade(name, of) for name in codec_table.answers()}
+        grades = {name: grade(name, of) for name in codec_table.capabilities()}
         able = [f"{n} {REASONS[g]}" for n, g in grades.items() if g > Grade.ON_REQUEST]
         why = "as you said" if by_user else "; ".join(able) or "no codec is for such content"
         log.info("%s: %s", _target_of(array, choice), why)
@@ -223,7 +223,9 @@ def _plain_name(codec: Codec) -> str:
 def _check_options(options: Mapping[str, object]) -> None:
     for name in options:
         if not codec_table.owners(name):
-            known = {option.name for a in codec_table.answers().values() for option in a.options}
+            known = {
+                option.name for a in codec_table.capabilities().values() for option in a.options
+            }
             raise BadParams(
                 f"no codec or format has an option {name!r}; of codecs there are: "
                 f"{', '.join(sorted(known))}"

@@ -63,10 +63,10 @@ def or_registered(
     Otherwise the chosen codec is returned.
     """
     name = getattr(codec, "codec_name", "")
-    if name not in codec_table.answers() or facts.sample is None or dry_run.is_quick():
+    if name not in codec_table.capabilities() or facts.sample is None or dry_run.is_quick():
         return codec
     params = cast("NamedCodec", codec).params.to_dict()
-    codecs = codec_table.ask(name, lambda a: a.registered(facts, params))
+    codecs = codec_table.query_codec(name, lambda a: a.registered(facts, params))
     return codec if codecs is None else registered(codecs, source, client) or codec
 
 

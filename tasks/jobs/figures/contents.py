@@ -38,9 +38,11 @@ Say = Callable[[StoreInfo], Content | None]
 def contents_of(info: StoreInfo) -> tuple[Content, ...]:
     """Return the descriptions of a store; raise BadParams if its attributes are wrong."""
     own = {
-        name: it for name, it in entry_points.entries(GROUP).items() if name in info.source.attrs
+        name: it
+        for name, it in entry_points.find_entries(GROUP).items()
+        if name in info.source.attrs
     }
-    groups = (own, entry_points.entries(BESIDE))
+    groups = (own, entry_points.find_entries(BESIDE))
     found = [_said(info, group[name]) for group in groups for name in sorted(group)]
     return tuple(content for content in found if content is not None)
 
@@ -48,4 +50,8 @@ def contents_of(info: StoreInfo) -> tuple[Content, ...]:
 def _said(info: StoreInfo, several: entry_points.Candidates) -> Content | None:
     entry = entry_points.settle(several, EntryPoint.load)
     say: Say | None = entry_points.attempt(entry, entry.load)
-    return None if say is None else entry_points.ask(entry, partial(say, info), (GangsawError,))
+    return (
+        None
+        if say is None
+        else entry_points.query_plugin(entry, partial(say, info), (GangsawError,))
+    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins import entry_points
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.formats.exporting.atomic import whole_files
 from gangsaw.tasks.jobs.figures.bits import BitMap
 from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
@@ -31,7 +31,7 @@ Draw = Callable[[ArrayInfo, ZarrArray, ZarrSource], "Figure"]
 def check_picture(path: Path) -> None:
     """Raise BadParams for a suffix that is no supported image format."""
     if path.suffix.lower() not in PICTURES:
-        raise BadParams(f"{path}: a picture is {listed(PICTURES, 'or')}")
+        raise BadParams(f"{path}: a picture is {join_words(PICTURES, 'or')}")
 
 
 def plot_store(info: StoreInfo, path: Path) -> None:
@@ -51,8 +51,10 @@ def figure_of(info: StoreInfo) -> Figure:
     Raises BadParams for a store without samples.
     """
     mapped = _largest(info)
-    several = entry_points.entries(GROUP).get(mapped.picture)
-    draw: Draw | None = None if several is None else entry_points.load(several, lambda found: found)
+    several = entry_points.find_entries(GROUP).get(mapped.picture)
+    draw: Draw | None = (
+        None if several is None else entry_points.load_first(several, lambda found: found)
+    )
     if draw is None or mapped.block_bits is None:
         return draw_blocks(mapped)
     array = next(array for array in info.source.there if array.name == mapped.name)

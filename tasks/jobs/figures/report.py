@@ -18,7 +18,7 @@ from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.plugins.selection import Answers
+from gangsaw.codecs.core.plugins.selection import Capabilities
 from gangsaw.codecs.core.zarr.block_codec import handed_on
 from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
 from gangsaw.tasks.jobs.figures.bits import ArrayBits, BitMap, BlockBits, ChunkBits
@@ -223,12 +223,12 @@ class _Survey:
         self.named = self.serializer if self.coder else _bytes_codec(array)
         self.params: Mapping[str, object] = self.named.params.to_dict() if self.named else {}
         name = self.named.codec_name if self.named else ""
-        self.answers = codec_table.answers().get(name, Answers())
+        self.capabilities = codec_table.capabilities().get(name, Capabilities())
         # filters may transpose or pack an array, so that its axes are not those of the blocks
         has_samples = bool(dims) and 0 not in self.grid.shape
         has_places = self.coder is not None and (self.coder.grid.is_tiled or len(dims) == 1)
         drawn = has_places and has_samples and not array.filters
-        self.picture = self.answers.picture(self.params, dims) if drawn else None
+        self.picture = self.capabilities.picture(self.params, dims) if drawn else None
         self.tally = BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
         is_mapped = has_samples and self.tally is None
         self.chunk_bits = ChunkBits(self.grid, dims) if is_mapped else None
@@ -304,10 +304,10 @@ class _Survey:
         return math.prod(self.array.shape) * self.array.dtype.itemsize
 
     def _summary(self) -> Mapping[str, object]:
-        told = _of_filters(self.array)
-        if self.named is None:
+        told, named = _of_filters(self.array), self.named
+        if named is None:
             return told
-        return {**told, **self.answers.summary(self.params, type(self.named)().params.to_dict())}
+        return {**told, **self.capabilities.summary(self.params, type(named)().params.to_dict())}
 
     def _coder(self) -> ChunkCoder | None:
         of_v3 = isinstance(self.array.metadata, ArrayV3Metadata)

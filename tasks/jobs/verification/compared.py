@@ -12,7 +12,7 @@ import zarr
 from zarr.errors import NodeNotFoundError
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.jobs.chunks.check import same_bits
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped
@@ -95,7 +95,7 @@ def _unlike(stored: object, wanted: object) -> str:
     if not isinstance(stored, Mapping) or not isinstance(wanted, Mapping):
         return ""
     names = sorted(stored.keys() | wanted.keys())
-    return " in " + listed([name for name in names if stored.get(name) != wanted.get(name)])
+    return " in " + join_words([name for name in names if stored.get(name) != wanted.get(name)])
 
 
 def _differences(stored: dict[str, AnyArray], stream: Stream) -> Iterator[str]:

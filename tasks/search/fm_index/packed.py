@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import NumpyArray, ScalarT
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk, NewerFormat
-from gangsaw.codecs.core.memory.aligned import LINE, aligned, aligned_zeros
+from gangsaw.codecs.core.memory.aligned import LINE, aligned_zeros, empty_aligned
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -61,7 +61,7 @@ class Arrays:
         n_bytes = size * np.dtype(kind).itemsize
         if padded(n_bytes) > self._body.size - self._at:
             raise CorruptChunk("arrays of the index are cut")
-        array: npt.NDArray[ScalarT] = aligned(size, kind)
+        array: npt.NDArray[ScalarT] = empty_aligned(size, kind)
         array.view(np.uint8)[:] = self._body[self._at : self._at + n_bytes]
         self._at += padded(n_bytes)
         return array

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.codes import CODES, turned_codes
+from gangsaw.codecs.core.nucleotides.codes import CODES, reverse_complement_codes
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.kinds import Kind
 from gangsaw.tasks.search.fm_index.samples import Positions
@@ -53,7 +53,7 @@ class Patterns:
             letters = np.frombuffer(pattern, np.uint8)
             own = CODES[letters] if kind == "bases" else letters
             found.append((own, number, FORWARD))
-            other = turned_codes(own) if kind == "bases" and both_strands else own
+            other = reverse_complement_codes(own) if kind == "bases" and both_strands else own
             if not np.array_equal(own, other):
                 found.append((other, number, REVERSE))
         offsets = np.cumsum([0, *(own.size for own, _, _ in found)], dtype=np.int64)

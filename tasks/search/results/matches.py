@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.codes import CODES, turned_codes
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.codes import CODES, reverse_complement_codes
 from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex
@@ -88,7 +88,7 @@ class MatchQuery:
         if kind == "bytes":
             return cls(((FORWARD, letters),), least)
         codes = CODES[letters]
-        return cls(((FORWARD, codes), (REVERSE, turned_codes(codes))), least)
+        return cls(((FORWARD, codes), (REVERSE, reverse_complement_codes(codes))), least)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.codecs.core.plugins.contents import CONTENT, NUCLEOTIDES, READ_SEQUENCES, TEXT
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.genomics.genomes.info import ATTRIBUTE as GENOME
 from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS
 from gangsaw.tasks.search.fm_index.kinds import Kind
@@ -120,7 +120,7 @@ def open_texts(
     source = open_zarr(store)
     texts = {array.name: array for array in source.arrays if _is_text(array)}
     if unknown := [name for name in variables if name not in texts]:
-        there = listed(list(texts)) if texts else "none"
+        there = join_words(list(texts)) if texts else "none"
         raise BadParams(f"{store}: {unknown[0]} is no array of bytes on one axis; there is {there}")
     wanted = list(variables) or _main(texts, source.attrs)
     if not wanted and GENOME in source.attrs:

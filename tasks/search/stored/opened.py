@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.search.fm_index.kinds import TextIndex, bound_index_bytes, is_of, open_index
 from gangsaw.tasks.search.stored.data import StoredText, open_texts
 from gangsaw.tasks.search.stored.info import IndexedArray, default_location, parse_index_attribute
@@ -79,9 +79,9 @@ def open_indexed(store: str, index: str | None = None, variable: str | None = No
 
 def _chosen(where: str, names: list[str], wanted: str | None) -> str:
     if wanted is not None and wanted not in names:
-        raise BadParams(f"{where} has no index of {wanted}; it has of {listed(names)}")
+        raise BadParams(f"{where} has no index of {wanted}; it has of {join_words(names)}")
     if wanted is None and len(names) != 1:
-        raise BadParams(f"{where} has indexes of {listed(names)}: name one by --variable")
+        raise BadParams(f"{where} has indexes of {join_words(names)}: name one by --variable")
     return wanted or names[0]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.dataset.carried import carried
 from gangsaw.tasks.store.dataset.paths import resolved
@@ -64,8 +64,8 @@ def kept(
     lost = tuple(one for one in none if not wanted or one.name in names)
     if lost and (wanted or not accept_loss):
         raise BadParams(
-            f"{listed(map(str, lost))}: name the arrays to take by --variable, or leave this out "
-            "by --accept-loss"
+            f"{join_words(map(str, lost))}: name the arrays to take by --variable, or leave this "
+            "out by --accept-loss"
         )
     without = {one.name for one in none}
     return [carried(v) for v in found if v.name not in without], lost

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.tasks.tcr.annotation.index import GeneIndex, Ints
 
 HEADER = "allele\tplace\tgermline\tread\treads\tof_reads\tjunctions_at_least\n"

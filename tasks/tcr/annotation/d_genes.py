@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.tasks.tcr.annotation.index import GeneIndex
 from gangsaw.tasks.tcr.annotation.nucleotypes import NucleotypeRow
 from gangsaw.tasks.tcr.germline.genes.genes import WholeGenes

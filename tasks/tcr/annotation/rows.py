@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gangsaw.codecs.core.nucleotides.letters import BASES, NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, NOT_A_BASE
 from gangsaw.tasks.tcr.annotation.d_genes import DRuns, middle_of
 from gangsaw.tasks.tcr.annotation.index import GeneIndex
 from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule, NucleotypeRow

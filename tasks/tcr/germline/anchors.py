@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gangsaw.codecs.core.nucleotides.codes import turned_sets
-from gangsaw.codecs.core.nucleotides.letters import BASES, LETTER_OF_SET
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, LETTER_OF_SET
+from gangsaw.codecs.core.nucleotides.codes import reverse_complement_sets
 from gangsaw.tasks.tcr.model.nucleotides import encoded
 
 CODON = 3
@@ -39,7 +39,9 @@ class Anchor(NamedTuple):
 
 def reverse_complement_iupac(sequence: str) -> str:
     """Return the reverse complement of a sequence of IUPAC codes."""
-    return "".join(LETTER_OF_SET[bits] for bits in turned_sets(encoded(sequence)).tolist())
+    return "".join(
+        LETTER_OF_SET[bits] for bits in reverse_complement_sets(encoded(sequence)).tolist()
+    )
 
 
 def has_anchor(region: str, sequence: str, at: int) -> bool:

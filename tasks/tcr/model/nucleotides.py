@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.alphabet import LETTER_OF_SET
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
-from gangsaw.codecs.core.nucleotides.letters import LETTER_OF_SET
 
 Codes = npt.NDArray[np.uint8]
 

@@ -19,7 +19,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.tcr.germline.olga import model_folder
 

@@ -58,8 +58,8 @@ def fast_encoded(bwt: bytes, own: bytes) -> bytes:
 
 EFFORTS = {
     "dense": Effort(
-        dense.encode_dense,
-        dense.decode_dense,
+        dense.encode_dense_string,
+        dense.decode_dense_string,
         lambda bwt: np.concatenate(list(dense.encode_dense_parts(bwt))),
         lambda bwt, _: bwt_dense.encode(bwt),
         bwt_dense.decode,
@@ -67,7 +67,13 @@ EFFORTS = {
         2,
     ),
     "fast": Effort(
-        fast.encode_fast, fast.decode_fast, fast_coded, fast_encoded, bwt_fast.decoded, 6000, 8
+        fast.encode_fast_string,
+        fast.decode_fast_string,
+        fast_coded,
+        fast_encoded,
+        bwt_fast.decoded,
+        6000,
+        8,
     ),
 }
 

@@ -47,7 +47,7 @@ def check(cupy: Any) -> None:
     data = [np.concatenate(fast.encode_fast_parts(bwt, bwt.size) or []) for bwt in some]
     data += [np.append(data[0], np.zeros(2, np.uint8)), data[0][:-2]]
     sizes = [*(bwt.size for bwt in some), text.size, text.size]
-    check_decoding(cupy, fast.decode_fast, fast_decode.decode_fast_blocks, data, sizes)
+    check_decoding(cupy, fast.decode_fast_string, fast_decode.decode_fast_blocks, data, sizes)
     limits = [text[:n] for n in range(2, 120)]  # some of which just get shorter
     check_encoding(
         cupy, dense.encode_dense_parts, dense_encode.encode_dense_blocks, [*some[:2], *limits]

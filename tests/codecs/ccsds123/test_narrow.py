@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as of_numpy
 
 from gangsaw.codecs.ccsds123.codec import Ccsds123
-from gangsaw.codecs.ccsds123.narrow import coded_dtype, narrowed
+from gangsaw.codecs.ccsds123.narrow import coded_dtype, narrow_block
 from gangsaw.codecs.ccsds123.samples import FULL
-from gangsaw.codecs.ccsds123.suits import ANSWERS, bit_depth
+from gangsaw.codecs.ccsds123.selection import CAPABILITIES, bit_depth
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.selection import ArrayFacts, Extremes, Grade
 
@@ -65,7 +65,7 @@ def test_one_sample_outside_is_refused_and_named(
 def test_narrower_integers_are_handed_on_as_they_are() -> None:
     for dtype in ("u1", "i2", ">u4", ">i4"):
         block = np.zeros((1, 2, 2), dtype)
-        assert narrowed(block) is block
+        assert narrow_block(block) is block
         assert coded_dtype(block.dtype) == block.dtype
 
 
@@ -99,28 +99,28 @@ def test_plain_zarr_reads_and_writes_chunks_windows_and_absent_chunks() -> None:
 
 
 def test_auto_leaves_64_bits_to_others() -> None:
-    assert ANSWERS.suits(facts((3, 4, 5))) == Grade.ON_REQUEST
-    assert ANSWERS.suits(facts((3, 4, 5), "i4")) == Grade.GENERAL
-    assert ANSWERS.refusal(facts((3, 4, 5))) is None
-    assert ANSWERS.parameters(facts((3, 4, 5)), (3, 4, 5))["bit_depth"] == 32
+    assert CAPABILITIES.grade(facts((3, 4, 5))) == Grade.ON_REQUEST
+    assert CAPABILITIES.grade(facts((3, 4, 5), "i4")) == Grade.GENERAL
+    assert CAPABILITIES.refusal(facts((3, 4, 5))) is None
+    assert CAPABILITIES.parameters(facts((3, 4, 5)), (3, 4, 5))["bit_depth"] == 32
 
 
 @pytest.mark.parametrize(("dtype", "fill"), [("i8", -(1 << 63)), ("i8", 1 << 31), ("u8", 1 << 32)])
 def test_a_fill_value_that_does_not_fit_must_not_pad_a_chunk(dtype: str, fill: int) -> None:
     array = facts((3, 10, 12), dtype, fill_value=np.dtype(dtype).type(fill))
     with pytest.raises(BadParams, match=rf"counts .* fill value {fill}, .* divide its shape"):
-        ANSWERS.parameters(array, (3, 4, 6))
-    assert ANSWERS.parameters(array, (3, 5, 6))["bit_depth"] == 32
+        CAPABILITIES.parameters(array, (3, 4, 6))
+    assert CAPABILITIES.parameters(array, (3, 5, 6))["bit_depth"] == 32
     for fits in (-1 if dtype == "i8" else 0, (1 << 31) - 1, None, float("nan"), "none"):
-        assert ANSWERS.parameters(facts((3, 10, 12), dtype, fill_value=fits), (3, 4, 6))
+        assert CAPABILITIES.parameters(facts((3, 10, 12), dtype, fill_value=fits), (3, 4, 6))
 
 
 def test_a_sample_that_does_not_fit_leaves_the_axes_to_their_positions() -> None:
     cube = np.full((4, 5, 6), 1 << 40)
     array = facts(cube.shape, cube=lambda: cube)
     nameless = ArrayFacts("a", cube.shape, cube.dtype, ("p", "q", "r"), cube=lambda: cube)
-    assert ANSWERS.parameters(array, cube.shape)["axes"] == "zyx"
-    assert ANSWERS.parameters(nameless, cube.shape)["axes"] == "zyx"
+    assert CAPABILITIES.parameters(array, cube.shape)["axes"] == "zyx"
+    assert CAPABILITIES.parameters(nameless, cube.shape)["axes"] == "zyx"
 
 
 @pytest.mark.parametrize("wanted", ["auto", 20])

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gangsaw.codecs.ccsds123.selection import CAPABILITIES
 from gangsaw.codecs.ccsds123.spectral import spectral_axes
-from gangsaw.codecs.ccsds123.suits import ANSWERS
 from gangsaw.codecs.core.axes import named_axis
 from gangsaw.codecs.core.plugins.selection import ArrayFacts
 
@@ -34,9 +34,9 @@ def test_a_sample_tells_the_spectral_axis(order: tuple[str, ...]) -> None:
     samples = scene().transpose(["zyx".index(axis) for axis in order])
     found = spectral_axes(facts(samples))
     assert found.index("z") == order.index("z")
-    parameters = ANSWERS.parameters(facts(samples), samples.shape)
+    parameters = CAPABILITIES.parameters(facts(samples), samples.shape)
     assert parameters["axes"] == found
-    least = ANSWERS.least_chunks(facts(samples))
+    least = CAPABILITIES.least_chunks(facts(samples))
     if order[0] == "z":
         assert least is None  # the rule for images by position is right
     else:

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.vectors.octets import OCTETS
+from gangsaw.codecs.core.numba.vectors.byte_lanes import VECTOR_BYTES
 from gangsaw.codecs.dna.head import HEAD
 from gangsaw.codecs.dna.letters.coding import FEW, PackedText, join_text, packed_size
 from gangsaw.codecs.dna.letters.marks import Marks
@@ -19,7 +19,19 @@ from gangsaw.codecs.dna.payload import NO_LANES, read_payload, write_payload
 from tests.reference import dna as reference
 
 PACK = Params(mode="pack")
-LENGTHS = (1, 2, 3, 5, OCTETS - 1, OCTETS, OCTETS + 1, 200, PIECE - 1, PIECE, PIECE + 1)
+LENGTHS = (
+    1,
+    2,
+    3,
+    5,
+    VECTOR_BYTES - 1,
+    VECTOR_BYTES,
+    VECTOR_BYTES + 1,
+    200,
+    PIECE - 1,
+    PIECE,
+    PIECE + 1,
+)
 parts = st.tuples(
     st.sampled_from([b"ACGT", b"acgt", b"N", b"n", b"aCNn-", b"\x80\xff\x00", b"TTtAN"]),
     st.sampled_from(LENGTHS),
@@ -42,8 +54,8 @@ def text_of(payload: bytes, n: int) -> bytes:
 @given(texts)
 @example(b"C" * PIECE + b"c" * PIECE + b"C" * PIECE)
 @example(b"c" * (PIECE + 1) + b"C" * 2 * PIECE + b"c" * PIECE)
-@example(b"A" * (PIECE - 1) + b"N" * 2 + b"A" * 2 * PIECE + b"N" * (OCTETS + 1))
-@example(b"G" * OCTETS + b"g" * OCTETS * 2 + b"G")
+@example(b"A" * (PIECE - 1) + b"N" * 2 + b"A" * 2 * PIECE + b"N" * (VECTOR_BYTES + 1))
+@example(b"G" * VECTOR_BYTES + b"g" * VECTOR_BYTES * 2 + b"G")
 def test_a_payload_is_as_specified(text: bytes) -> None:
     payload = payload_of(text)
     assert payload == reference.encoded(text, "pack")
@@ -69,7 +81,7 @@ def test_a_payload_is_the_same_whatever_memory_there_is(text: bytes, spare: int)
     assert payload_of(text, spare=spare) == payload_of(text)
 
 
-@pytest.mark.parametrize("n", [OCTETS // 2, OCTETS, 3 * OCTETS + 5])
+@pytest.mark.parametrize("n", [VECTOR_BYTES // 2, VECTOR_BYTES, 3 * VECTOR_BYTES + 5])
 @pytest.mark.parametrize("at", [0, 7, -1])
 def test_lower_case_of_what_is_no_letter_is_refused(n: int, at: int) -> None:
     exception = bytes([at % n, 0, ord("-")])

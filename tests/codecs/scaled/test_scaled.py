@@ -17,7 +17,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.scaled import blocks as forms
 from gangsaw.codecs.scaled import exceptions
 from gangsaw.codecs.scaled.propose import propose
-from gangsaw.codecs.scaled.suits import formula
+from gangsaw.codecs.scaled.selection import formula
 
 Floats = npt.NDArray[np.floating[Any]]
 SHAPE = 6, 20, 30

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gangsaw
-from gangsaw.codecs.ccsds123.suits import bit_depth, default_block
+from gangsaw.codecs.ccsds123.selection import bit_depth, default_block
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.contents import CONTENT, NUCLEOTIDES, READ_NAMES
 from gangsaw.tasks.formats.flat.flat_array import FlatArray

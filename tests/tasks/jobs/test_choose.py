@@ -10,7 +10,7 @@ import pytest
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.selection import Answers, ArrayFacts, Grade
+from gangsaw.codecs.core.plugins.selection import ArrayFacts, Capabilities, Grade
 from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import GENERAL_CODEC, SAMPLE_CHUNKS, by_content, facts_of
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
@@ -19,14 +19,14 @@ ARRAY = MemoryArray(np.arange(5000, dtype="u2"), ("x",))
 ZSTD = {"name": "zstd", "configuration": {"level": 7, "checksum": False}}
 
 
-class Graded(Answers):
+class Graded(Capabilities):
     """A codec that suits every array alike."""
 
     def __init__(self, grade: Grade, plain: Mapping[str, Any] | None = None) -> None:
-        self.grade, self.plain = grade, plain
+        self.level, self.plain = grade, plain
 
-    def suits(self, array: ArrayFacts) -> Grade:
-        return self.grade
+    def grade(self, array: ArrayFacts) -> Grade:
+        return self.level
 
     def companion(self, array: ArrayFacts) -> Mapping[str, Any] | None:
         return self.plain
@@ -49,9 +49,9 @@ class Sized:
 
 
 def chosen(
-    monkeypatch: pytest.MonkeyPatch, sizes: Mapping[str, int | None] = {}, **answers: Any
+    monkeypatch: pytest.MonkeyPatch, sizes: Mapping[str, int | None] = {}, **capabilities: Any
 ) -> Any:
-    monkeypatch.setattr(codec_table, "answers", lambda: answers)
+    monkeypatch.setattr(codec_table, "capabilities", lambda: capabilities)
     monkeypatch.setattr(codec_table, "is_usable", lambda name: True)
     monkeypatch.setattr(codec_table, "named_class", lambda name: Sized(sizes.get(name, 0)))
     return by_content(facts_of(ARRAY))

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.numba.packs import levels, packs, places
+from gangsaw.codecs.core.numba.packs import levels, pack_files, packs
 from gangsaw.tasks.precompile import building
 from gangsaw.tasks.precompile.first_runs import first_runs
 
 COMPILED = """
-from gangsaw.codecs.core.numba.packs.telling import tally
+from gangsaw.codecs.core.numba.packs.compile_counts import counters
 import sys
-sys.stderr.write(f"compiled {tally.count}")
+sys.stderr.write(f"compiled {counters.count}")
 """
 SAMPLES = """
 import sys
@@ -50,7 +50,7 @@ def compiled(tmp_path: Path, code: str, *arguments: str) -> int:
     """Kernels that a process compiles with packs in `tmp_path` and an empty cache."""
     environment = {
         **os.environ,
-        places.FOLDERS: str(tmp_path / "packs"),
+        pack_files.FOLDERS: str(tmp_path / "packs"),
         "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
     }
     done = subprocess.run(

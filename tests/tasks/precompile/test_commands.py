@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gangsaw.codecs.core.numba.packs import levels, packs, places
+from gangsaw.codecs.core.numba.packs import levels, pack_files, packs
 from gangsaw.tasks.precompile.running import COMMAND
 
 LEVEL = (levels.host_levels() or (None,))[0]
@@ -61,14 +61,14 @@ ENCODE = """
 import json, sys
 import numpy as np
 from gangsaw.codecs.core.numba.packs import turns
-from gangsaw.codecs.core.numba.packs.telling import tally
+from gangsaw.codecs.core.numba.packs.compile_counts import counters
 from tiny_codec.codec import Tiny
 
 def ask(answer):
     print(answer, flush=True)
     return sys.stdin.readline()
 
-def take(path, longest=turns.LONGEST_WAIT, plain=turns.take):
+def take(path, longest=turns.LONGEST_WAIT, plain=turns.acquire):
     found = plain(path, longest)
     if sys.argv[1] == "first":
         ask("has its turn")
@@ -80,9 +80,9 @@ def sleep(seconds, plain=turns.time.sleep):
         print("waits", flush=True)
     plain(seconds)
 
-turns.take, turns.time.sleep = take, sleep
+turns.acquire, turns.time.sleep = take, sleep
 data = np.arange(1000, dtype="i4").astype("u1")
-print(json.dumps({"bytes": Tiny().encode_bytes(data).tobytes().hex(), "compiled": tally.count}))
+print(json.dumps({"bytes": Tiny().encode_bytes(data).tobytes().hex(), "compiled": counters.count}))
 """
 
 
@@ -108,7 +108,7 @@ class Workplace:
         environment = {
             **os.environ,
             "PYTHONPATH": str(self.folder),
-            places.FOLDERS: str(self.packs),
+            pack_files.FOLDERS: str(self.packs),
             "NUMBA_CACHE_DIR": str(self.folder / cache),
             **more,
         }
@@ -149,7 +149,7 @@ def test_a_pack_gives_the_same_bytes_and_nothing_is_compiled(place: Workplace) -
     assert built["ran"]
     assert built["level"] == LEVEL.name
     assert built["kernels"] == 1
-    without = place.encoded(cache="a", GANGSAW_KERNELS=places.OFF)
+    without = place.encoded(cache="a", GANGSAW_KERNELS=pack_files.OFF)
     assert without["compiled"] == 1
     assert place.encoded(cache="b") == {**without, "compiled": 0}
     (place.folder / "tiny_codec" / "codec.py").write_text(f"{CODEC}# changed\n", encoding="ascii")
@@ -159,7 +159,7 @@ def test_a_pack_gives_the_same_bytes_and_nothing_is_compiled(place: Workplace) -
 @pytest.mark.full
 def test_two_processes_compile_once(place: Workplace) -> None:
     """The second waits while the first compiles, and loads what that left."""
-    off = {"GANGSAW_KERNELS": places.OFF}
+    off = {"GANGSAW_KERNELS": pack_files.OFF}
     with place.start(ENCODE, "first", **off) as first:
         assert first.stdout.readline() == "has its turn\n", first.stderr.read()
         with place.start(ENCODE, "second", **off) as second:
@@ -170,7 +170,7 @@ def test_two_processes_compile_once(place: Workplace) -> None:
 
 
 def test_warm_compiles_before_anybody_waits(place: Workplace) -> None:
-    off = {"GANGSAW_KERNELS": places.OFF}
+    off = {"GANGSAW_KERNELS": pack_files.OFF}
     assert place.run(COMMAND, "kernels", "warm", "--codec", "tiny", "--quiet", **off) == ""
     assert place.encoded(**off)["compiled"] == 0
 
@@ -182,21 +182,21 @@ def test_the_list_says_why_a_pack_is_not_used(
     able = levels.host_levels()
     missing = next(level for level in levels.LEVELS if level not in able)
     for level in (able[0], missing):
-        packs.write(tmp_path / places.file_name(level.name), level, [])
-    (tmp_path / places.file_name("x86-64-v4")).write_bytes(b"no pack")
+        packs.write(tmp_path / pack_files.file_name(level.name), level, [])
+    (tmp_path / pack_files.file_name("x86-64-v4")).write_bytes(b"no pack")
     (tmp_path / "x86-64-v3-cp39-numba0.1.0-llvmlite0.1.0.pack").write_bytes(b"of other versions")
-    monkeypatch.setenv(places.FOLDERS, str(tmp_path))
+    monkeypatch.setenv(pack_files.FOLDERS, str(tmp_path))
     monkeypatch.delenv(levels.LEVEL, raising=False)
-    levels.chosen.cache_clear()
+    levels.level_choice.cache_clear()
     found = gangsaw.ok("kernels", "list", "--json").figures
-    levels.chosen.cache_clear()
+    levels.level_choice.cache_clear()
     assert found["level"] == able[0].name
     unused = {Path(pack["path"]).name: pack["unused"] for pack in found["packs"]}
     first = sorted(missing.features - levels.host_features())[0]
     expected = {
-        places.file_name(able[0].name): "",
-        places.file_name(missing.name): f"this processor has no {first}",
-        places.file_name("x86-64-v4"): "damaged, or made with other settings",
+        pack_files.file_name(able[0].name): "",
+        pack_files.file_name(missing.name): f"this processor has no {first}",
+        pack_files.file_name("x86-64-v4"): "damaged, or made with other settings",
         "x86-64-v3-cp39-numba0.1.0-llvmlite0.1.0.pack": "of another Python, Numba or llvmlite",
     }
     assert {name: unused[name].split(",")[0] for name in expected} == {

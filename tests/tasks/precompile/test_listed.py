@@ -30,7 +30,7 @@ def test_every_codec_and_every_run_is_in_the_list(tmp_path: Path) -> None:
     listed = tasks_of(KernelSetting(tmp_path, {}))
     of_codecs = {f"samples of {name.removeprefix('gangsaw.')}" for name in codec_table.names()}
     assert listed.keys() == of_codecs | first_runs().keys()
-    domains = entry_points.table(GROUP, FirstRuns).values()
+    domains = entry_points.load_table(GROUP, FirstRuns).values()
     assert len(all_runs()) == sum(len(domain.runs) for domain in domains), "a name was given twice"
 
 
@@ -54,7 +54,9 @@ def domain(parts: Sequence[str]) -> str:
 
 def domains(group: str) -> set[str]:
     """Folders of `tasks` that have entry points in a group."""
-    modules = [several[0].module.split(".") for several in entry_points.entries(group).values()]
+    modules = [
+        several[0].module.split(".") for several in entry_points.find_entries(group).values()
+    ]
     return {domain(parts[2:]) for parts in modules if parts[:2] == ["gangsaw", "tasks"]}
 
 

@@ -13,8 +13,13 @@ from threading import Event
 import pytest
 from helpers.hang import HANG
 
-from gangsaw.codecs.core.numba.packs import telling
-from gangsaw.codecs.core.numba.packs.telling import FOLDER, PATIENCE, KernelCount, told
+from gangsaw.codecs.core.numba.packs import compile_counts
+from gangsaw.codecs.core.numba.packs.compile_counts import (
+    FOLDER,
+    QUIET_SECONDS,
+    KernelCount,
+    sum_counts,
+)
 from gangsaw.tasks.precompile import shown
 from gangsaw.tasks.precompile.shown import drawn_by, show_kernels
 
@@ -37,8 +42,8 @@ class Drawn:
 
 
 @pytest.fixture(autouse=True)
-def _own_tally(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling, "tally", telling.CompileTally())
+def _own_counters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_counts, "counters", compile_counts.CompileCounters())
     monkeypatch.delenv(FOLDER, raising=False)
     monkeypatch.setattr(shown, "LOOK", 0.01)
 
@@ -46,26 +51,26 @@ def _own_tally(monkeypatch: pytest.MonkeyPatch) -> None:
 def compile_for(seconds: float, count: int = 1) -> None:
     """Tell of an outermost kernel that took so long, with those that it calls."""
     for _ in range(count):
-        telling.compiled("a:b", seconds)
-    telling.done(seconds)
+        compile_counts.compiled("a:b", seconds)
+    compile_counts.done(seconds)
 
 
 def test_what_all_processes_compiled_is_shown_after_two_seconds() -> None:
     drawn = Drawn()
     with show_kernels(), drawn_by(drawn):
         folder = Path(os.environ[FOLDER])
-        compile_for(PATIENCE / 2, 4)
-        telling._write(folder / "1", KernelCount(8, PATIENCE))
+        compile_for(QUIET_SECONDS / 2, 4)
+        compile_counts._write(folder / "1", KernelCount(8, QUIET_SECONDS))
         assert drawn.drawn.wait(HANG)
     assert FOLDER not in os.environ
-    assert drawn.counts == [KernelCount(12, 1.5 * PATIENCE)]
+    assert drawn.counts == [KernelCount(12, 1.5 * QUIET_SECONDS)]
     assert drawn.counts[0].line() == LINE
 
 
 def test_what_lists_expect_is_shown(tmp_path: Path) -> None:
-    telling._write(tmp_path / "7", KernelCount(5, 3.0, 197))
-    telling._write(tmp_path / "8", KernelCount(9, 3.0))
-    assert told(tmp_path).line() == LINE.replace("12", "14 of 197")
+    compile_counts._write(tmp_path / "7", KernelCount(5, 3.0, 197))
+    compile_counts._write(tmp_path / "8", KernelCount(9, 3.0))
+    assert sum_counts(tmp_path).line() == LINE.replace("12", "14 of 197")
     assert KernelCount(198, 3.0, 197).line() == LINE.replace("12", "198")
 
 
@@ -79,13 +84,13 @@ def test_what_is_done_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_short_compilations_are_not_shown(tmp_path: Path) -> None:
     drawn = Drawn()
-    telling._write(tmp_path / "7", KernelCount(5, PATIENCE / 2))
+    compile_counts._write(tmp_path / "7", KernelCount(5, QUIET_SECONDS / 2))
     with drawn_by(drawn):
         shown._watch(tmp_path, ended(2), shown.KernelLine())
         assert not drawn.counts
-        telling._write(tmp_path / "7", KernelCount(5, PATIENCE))
+        compile_counts._write(tmp_path / "7", KernelCount(5, QUIET_SECONDS))
         shown._watch(tmp_path, ended(2), shown.KernelLine())
-    assert drawn.counts == [KernelCount(5, PATIENCE)]
+    assert drawn.counts == [KernelCount(5, QUIET_SECONDS)]
 
 
 def ended(looks: int) -> Event:
@@ -112,7 +117,7 @@ def test_nothing_is_written_where_there_is_no_terminal(capsys: pytest.CaptureFix
 
 WRITES = """
 import sys
-from gangsaw.codecs.core.numba.packs.telling import KernelCount
+from gangsaw.codecs.core.numba.packs.compile_counts import KernelCount
 from gangsaw.tasks.precompile.shown import KernelLine
 
 line = KernelLine()
@@ -157,19 +162,19 @@ def test_on_a_terminal_the_line_is_gone_before_anything_is_written() -> None:
 
 
 def test_a_sum_never_falls_while_a_process_writes(tmp_path: Path) -> None:
-    telling._write(tmp_path / "7", KernelCount(5, 3.0))
+    compile_counts._write(tmp_path / "7", KernelCount(5, 3.0))
     (tmp_path / ".7").write_text("", encoding="ascii")  # half written
-    assert told(tmp_path) == KernelCount(5, 3.0)
+    assert sum_counts(tmp_path) == KernelCount(5, 3.0)
 
 
 def test_the_library_says_nothing_but_in_its_log(
     caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with caplog.at_level(logging.INFO, "gangsaw.kernels"):
-        compile_for(PATIENCE / 2, 11)
+        compile_for(QUIET_SECONDS / 2, 11)
         assert not caplog.messages
-        compile_for(PATIENCE)
-        compile_for(PATIENCE)
+        compile_for(QUIET_SECONDS)
+        compile_for(QUIET_SECONDS)
     assert caplog.messages == [LINE]
     assert capfd.readouterr() == ("", "")
 
@@ -179,6 +184,6 @@ def test_who_starts_a_process_shows_what_it_compiles(
 ) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path))
     with show_kernels():
-        compile_for(PATIENCE, 3)
+        compile_for(QUIET_SECONDS, 3)
         assert os.environ[FOLDER] == str(tmp_path)
-    assert told(tmp_path) == KernelCount(3, PATIENCE)
+    assert sum_counts(tmp_path) == KernelCount(3, QUIET_SECONDS)

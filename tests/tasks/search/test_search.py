@@ -14,7 +14,7 @@ from helpers.command_line import CommandLine
 
 from gangsaw import compress, search, verify
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.codecs.core.nucleotides.letters import other_strand
+from gangsaw.codecs.core.nucleotides.alphabet import reverse_complement_text
 from gangsaw.tasks.engine.report.progress import Progress
 
 RNG = np.random.default_rng(3)
@@ -94,7 +94,7 @@ def test_matches_across_chunks(stores: Path) -> None:
 
 
 def test_matches_of_both_strands(stores: Path) -> None:
-    query = RECORDS[3][20:110] + b"N" + other_strand(RECORDS[6][30:75]) + RECORDS[0][-9:]
+    query = RECORDS[3][20:110] + b"N" + reverse_complement_text(RECORDS[6][30:75]) + RECORDS[0][-9:]
     found = search.open(stores / "genome.zarr").mems(query + RECORDS[3][:9], 6)
     columns = (found.begin, found.place, found.length, found.strand)
     own = set(zip(*(column.tolist() for column in columns), strict=True))

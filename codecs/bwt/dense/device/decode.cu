@@ -103,10 +103,10 @@ __device__ __forceinline__ bool replay(const Block& block, Reader& lane, Row* we
         const unsigned state = state_of(lane);
         const Counts counts = counts_of(block.model, lane, state, weights);
         Read read = {};
-        if (is_there) read = predict(counts);
+        if (is_there) read = predict_decisions(counts);
         const bool bit = take_bit(lane, unsigned(read.p));  // 0 of a lane at its end: it stays
         if (!take_words(block, lane, at)) return false;
-        learn(counts, read, state, bit);
+        learn_decisions(counts, read, state, bit);
         const bool is_right = !is_there || go_on(block, lane, bit);
         if (__any_sync(HALF_WARP, !is_right)) return false;
     }

@@ -74,10 +74,10 @@ __device__ __forceinline__ int record_decisions(const RunBlock& runs, const Dens
         const unsigned state = state_of(lane);
         const Counts counts = counts_of(block.model, lane, state, weights);
         Read read = {};
-        if (is_there) read = predict(counts);
+        if (is_there) read = predict_decisions(counts);
         const bool bit = is_there && next_bit(lane);
         block.records[step * LANES + this_lane()] = Half(read.p | int(bit) << DECISION);
-        learn(counts, read, state, bit);
+        learn_decisions(counts, read, state, bit);
         if (is_there) go_on(runs, block, lane, bit);
     }
     return step;

@@ -17,7 +17,7 @@ from gangsaw.codecs.bwt.lanes.lists import Heads, decode_heads
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import corrupt_blocks, launch, load
+from gangsaw.codecs.core.cuda.launch import corrupt_blocks, launch, load_module
 from gangsaw.codecs.core.cuda.upload import Upload
 from gangsaw.codecs.core.errors import CorruptChunk
 
@@ -99,6 +99,6 @@ class _DenseDecoding:
         cp, n_blocks, sent = cupy(), len(self._blocks), self._upload.sent()
         rows = cp.asarray(np.array([own.row(sent.data.ptr) for own in self._blocks], np.int64))
         statuses = cp.zeros(n_blocks, np.uint32)
-        kernel = load(__package__, "decode.cu", {}).get_function("decode_tokens")
+        kernel = load_module(__package__, "decode.cu", {}).get_function("decode_tokens")
         launch(kernel, n_blocks, LANES, (rows, cp.asarray(packed_weights()), statuses))
         return corrupt_blocks(to_host(statuses).astype(np.int64), REASONS)

@@ -14,7 +14,7 @@ from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes
 from gangsaw.codecs.bwt.lanes.lists import Heads, encode_heads
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.cuda.launch import launch, load_module
 from gangsaw.codecs.core.cuda.upload import Upload
 
 
@@ -74,7 +74,7 @@ class _DenseEncoding:
         cp, n_blocks, sent = cupy(), len(self._blocks), self._upload.sent()
         rows = cp.asarray(np.array([own.row(sent.data.ptr) for own in self._blocks], np.int64))
         n_words = cp.zeros(n_blocks, np.int64)
-        kernel = load(__package__, "encode.cu", {}).get_function("encode_tokens")
+        kernel = load_module(__package__, "encode.cu", {}).get_function("encode_tokens")
         arguments = runs.table(), rows, cp.asarray(packed_weights()), n_words
         launch(kernel, n_blocks, LANES, arguments)
         counts = to_host(n_words).tolist()

@@ -42,7 +42,7 @@ __device__ __forceinline__ int stretch(unsigned zeros, unsigned ones) {
     return (__float_as_int(float(int(ones))) - __float_as_int(float(int(zeros)))) >> STRETCH_SHIFT;
 }
 
-__device__ __forceinline__ Read predict(const Counts& at) {
+__device__ __forceinline__ Read predict_decisions(const Counts& at) {
     Read read;
     const Row pairs = *at.weights;
     const unsigned state = *at.state, own = *at.own;
@@ -78,7 +78,8 @@ __device__ __forceinline__ unsigned counted(unsigned own, bool bit) {
 //
 // Lanes of one pair have read the same, and the lowest of them writes what becomes of it: this
 // needs no atomics, and what it wrote lies in the nearest cache.
-__device__ __forceinline__ void learn(const Counts& at, const Read& read, unsigned state, bool bit) {
+__device__ __forceinline__ void learn_decisions(const Counts& at, const Read& read, unsigned state,
+                                                bool bit) {
     const bool is_alive = state != NOWHERE;
     const unsigned alike = __match_any_sync(HALF_WARP, state);
     const unsigned ones = __ballot_sync(HALF_WARP, bit) & alike;

@@ -30,7 +30,7 @@ struct Lane {
 // Lay out what is looked up, a thread block for each table; firsts : (n_tables, WIDTH), the first
 // slot of each symbol.
 extern "C" __global__ void __launch_bounds__(SLOT_THREADS)
-    lay_out_slots(const Half* firsts, unsigned* slots) {
+    build_decoder_table(const Half* firsts, unsigned* slots) {
     const Half* const own = firsts + blockIdx.x * WIDTH;
     for (int slot = int(threadIdx.x); slot < TOTAL; slot += SLOT_THREADS) {
         int symbol = 0;

@@ -35,8 +35,8 @@ extern "C" __global__ void __launch_bounds__(LANES)
     int smoothed = 0;
     for (Place run = block.starts[k]; run < block.starts[k + 1]; ++run) {
         const int symbol = block.symbols[run], symbol_state = symbol_states[symbol];
-        const int rank = to_symbol(unsigned(block.ranks[run]) - 1);
-        const int length = to_symbol(unsigned(length_of(block, run)) - 1);
+        const int rank = number_to_symbol(unsigned(block.ranks[run]) - 1);
+        const int length = number_to_symbol(unsigned(length_of(block, run)) - 1);
         const int of_rank = rank_context(smoothed, symbol_state) * WIDTH + rank;
         const int of_length = length_context(symbol_state, rank) * WIDTH + length;
         to.tokens[RANKS][run] = Half(of_rank);

@@ -14,7 +14,7 @@ from gangsaw.codecs.bwt.lanes.cut import MOST_LANES, list_words
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import corrupt_blocks, launch, load
+from gangsaw.codecs.core.cuda.launch import corrupt_blocks, launch, load_module
 from gangsaw.codecs.core.cuda.upload import Upload
 from gangsaw.codecs.core.entropy.rans_tables import TOTAL
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -75,9 +75,9 @@ class _FastDecoding:
         firsts = self._upload.add(np.concatenate(self._tables))
         sent = self._upload.sent()
         slots = cp.empty(self._n_tables * TOTAL, np.uint32)
-        module = load(__package__, "decode.cu", {})
-        lay_out = module.get_function("lay_out_slots")
-        launch(lay_out, self._n_tables, SLOT_THREADS, (np.uint64(sent.data.ptr + firsts), slots))
+        module = load_module(__package__, "decode.cu", {})
+        build = module.get_function("build_decoder_table")
+        launch(build, self._n_tables, SLOT_THREADS, (np.uint64(sent.data.ptr + firsts), slots))
         rows = cp.asarray(np.array([_row(sent.data.ptr, *own) for own in self._blocks], np.int64))
         statuses = cp.zeros(n_blocks, np.uint32)
         decode = module.get_function("decode_runs")

@@ -20,7 +20,7 @@ from gangsaw.codecs.bwt.lanes.device.gpu_runs import DeviceRunLanes
 from gangsaw.codecs.bwt.lanes.lists import encode_heads
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.cuda.launch import launch, load_module
 from gangsaw.codecs.core.cuda.sums import on_device
 
 Numbers = npt.NDArray[np.int64]
@@ -109,5 +109,5 @@ class _FastEncoding:
             *(words, is_there),
         ]
         blocks = on_device(np.stack(columns, axis=1))
-        kernel = load(__package__, "encode.cu", {}).get_function(name)
+        kernel = load_module(__package__, "encode.cu", {}).get_function(name)
         launch(kernel, len(words), MOST_LANES, (runs.table(), blocks))

@@ -9,7 +9,7 @@ constexpr int PRECISION = 12, TOTAL = 1 << PRECISION;  // of rans.py
 constexpr int RAW = 16;                                // bits that a state gives at once
 
 // The symbol of a number >= 0.
-__device__ __forceinline__ int to_symbol(unsigned value) {
+__device__ __forceinline__ int number_to_symbol(unsigned value) {
     if (value < EXACT) return int(value);
     const int octave = width(value);
     return 2 * octave + 2 + int(value >> (octave - 1) & 1);

@@ -12,7 +12,7 @@ from gangsaw.codecs.bwt.lanes.estimate import gets_no_shorter, may_get_no_shorte
 from gangsaw.codecs.bwt.lanes.lists import Heads
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.cuda.launch import launch, load_module
 from gangsaw.codecs.core.cuda.sums import on_device, sums_before
 
 THREADS, TILE, WARP, SYMBOLS = 256, 4096, 32, 256  # as in runs.cu
@@ -119,5 +119,5 @@ class DeviceRunLanes:
         ]
 
     def _start(self, name: str, grid: int, threads: int, *arguments: object) -> None:
-        kernel = load(__package__, "runs.cu", {}).get_function(name)
+        kernel = load_module(__package__, "runs.cu", {}).get_function(name)
         launch(kernel, grid, threads, (self.table(), *arguments))

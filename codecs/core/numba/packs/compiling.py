@@ -20,8 +20,8 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 
-from gangsaw.codecs.core.numba.packs import telling
-from gangsaw.codecs.core.numba.packs.levels import chosen
+from gangsaw.codecs.core.numba.packs import compile_counts
+from gangsaw.codecs.core.numba.packs.levels import level_choice
 
 
 @dataclass
@@ -49,11 +49,11 @@ class LevelCodegen(JITCPUCodegen):  # type: ignore[misc]  # Numba has no types
     """Code generator of Numba for the chosen level instead of this processor."""
 
     def _get_host_cpu_name(self) -> str:
-        level = chosen().level
+        level = level_choice().level
         return level.cpu if level else str(super()._get_host_cpu_name())
 
     def _get_host_cpu_features(self) -> str:
-        level = chosen().level
+        level = level_choice().level
         return level.llvm if level else str(super()._get_host_cpu_features())
 
 
@@ -75,7 +75,7 @@ def at_end(release: Callable[[], None]) -> None:
 
 def finished(kernel: str) -> None:
     """Report that a kernel was compiled."""
-    telling.compiled(kernel, time.perf_counter() - _now.began)
+    compile_counts.compiled(kernel, time.perf_counter() - _now.began)
 
 
 def _load_extensions() -> None:
@@ -106,7 +106,7 @@ def _counted() -> Iterator[None]:
         if not _now.depth:
             if _now.collects:
                 gc.enable()
-            telling.done(time.perf_counter() - _now.began)
+            compile_counts.done(time.perf_counter() - _now.began)
             while _now.release:
                 _now.release.pop()()
 
@@ -114,7 +114,7 @@ def _counted() -> Iterator[None]:
 @contextmanager
 def level_codegen() -> Iterator[None]:
     """Replace Numba's code generator by the level's, if there is a level; under Numba's lock."""
-    if chosen().level is None:
+    if level_choice().level is None:
         yield
         return
     context = cpu_target.target_context

@@ -23,17 +23,17 @@ CODE, ABOUT = ".code", ".json"
 
 
 @lru_cache
-def folder() -> Path | None:
+def gathering_folder() -> Path | None:
     """Return the folder where kernels are collected; None if no pack is being built."""
     named = os.environ.get(FOLDER)
     return Path(named) if named else None
 
 
-def gather(
+def gather_kernel(
     key: str | None, kernel: str, signature: tuple[Type, ...], code: Callable[[], object]
 ) -> None:
     """Write a kernel's code, as in the user's cache, with its name and argument types."""
-    into = folder()
+    into = gathering_folder()
     if into is None or key is None:
         return
     if (into / f"{key}{ABOUT}").exists():

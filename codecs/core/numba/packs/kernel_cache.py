@@ -75,13 +75,13 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
 
     def holds(self, sig: tuple[Type, ...]) -> bool:
         """Return True if the pack or the user's cache has the code; call it in `level_codegen`."""
-        pack = packs.current()
+        pack = packs.current_pack()
         if pack is not None and self.key(sig) in pack.members:
             return True
         name = self._file_name(sig, cpu_target.target_context.codegen())
         return name is not None and any((path / name).is_file() for path in self.files.folders)
 
-    def is_taken(self, sig: tuple[Type, ...]) -> bool:
+    def is_locked(self, sig: tuple[Type, ...]) -> bool:
         """Return True if another process seems to compile it now; call it in `level_codegen`."""
         name = self._file_name(sig, cpu_target.target_context.codegen())
         return name is None or self.files.turn(name).exists()
@@ -104,7 +104,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         return hashlib.sha256(named.encode()).hexdigest()[:32]
 
     def _from_pack(self, sig: tuple[Type, ...], target_context: BaseContext) -> Any:
-        pack = packs.current()
+        pack = packs.current_pack()
         key = self.key(sig) if pack is not None else None
         kept = pack.load(key) if pack is not None and key is not None else None
         return None if kept is None else self._rebuild(target_context, *kept)
@@ -125,7 +125,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         if name is None:
             return None
         missed(self.kernel, sig)
-        release, _ = turns.take(self.files.turn(name))
+        release, _ = turns.acquire(self.files.turn(name))
         compiling.at_end(release)
         # another process may have compiled it meanwhile
         return self._from_files(sig, target_context)
@@ -143,5 +143,5 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
 
     def _gather(self, sig: tuple[Type, ...], code: Callable[[], object]) -> None:
         """Collect code that Python called, if a pack is being built."""
-        if gathering.folder() is not None and compiling.is_outermost():
-            gathering.gather(self.key(sig), self.kernel, sig, code)
+        if gathering.gathering_folder() is not None and compiling.is_outermost():
+            gathering.gather_kernel(self.key(sig), self.kernel, sig, code)

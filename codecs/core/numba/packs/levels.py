@@ -18,9 +18,10 @@ import numba
 from numba.core.codegen import get_host_cpu_features
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.numba.packs import places
+from gangsaw.codecs.core.numba.packs import pack_files
 
-LEVEL = "GANGSAW_LEVEL"  # a level's name; `host`: this processor; unset: by packs, see `chosen`
+# a level's name; `host`: this processor; unset: by packs, see `level_choice`
+LEVEL = "GANGSAW_LEVEL"
 HOST = "host"
 UNRUN = "GANGSAW_COMPILE_ONLY"  # variable: kernels are compiled for LEVEL, and none runs
 
@@ -118,37 +119,37 @@ def host_levels() -> tuple[Level, ...]:
 
 def features() -> frozenset[str]:
     """Return the features that kernels of this process are compiled for."""
-    level = chosen().level
+    level = level_choice().level
     return host_features() if level is None else level.features
 
 
 @lru_cache
-def chosen() -> LevelChoice:
-    """Choose the target of kernels, once per process. Raise BadParams for a wrong LEVEL.
+def level_choice() -> LevelChoice:
+    """Return the target of kernels, chosen once per process. Raise BadParams for a wrong LEVEL.
 
     Numba's variables (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES) have priority, then LEVEL. Otherwise it
     is the best level of this processor with a pack. But a pack with vectors of 32 bytes is not used
     if the processor has 64. Its kernels always run at a third to a half of the speed, and compiling
     costs a minute, once. Other differences between levels are a few per cent.
     """
-    asked = os.environ.get(LEVEL, "")
+    requested = os.environ.get(LEVEL, "")
     if numba.config.CPU_NAME is not None or numba.config.CPU_FEATURES is not None:
-        return _told_to_numba()
-    if asked == HOST:
+        return _numba_choice()
+    if requested == HOST:
         return LevelChoice(None, None, f"{LEVEL} is {HOST}")
-    return _asked(level_named(asked)) if asked else _best()
+    return _requested(level_named(requested)) if requested else _best()
 
 
-def _told_to_numba() -> LevelChoice:
+def _numba_choice() -> LevelChoice:
     """Return a level if Numba's variables describe one, else the choice of no level."""
-    told = host_features()
+    present = host_features()
     for level in LEVELS:
-        if level.cpu == numba.config.CPU_NAME and told == level.features:
+        if level.cpu == numba.config.CPU_NAME and present == level.features:
             return _with_pack(level, "NUMBA_CPU_NAME and NUMBA_CPU_FEATURES say so")
     return LevelChoice(None, None, "NUMBA_CPU_NAME or NUMBA_CPU_FEATURES say what to compile for")
 
 
-def _asked(level: Level) -> LevelChoice:
+def _requested(level: Level) -> LevelChoice:
     if level not in host_levels() and not os.environ.get(UNRUN):
         missing = ", ".join(sorted(level.features - host_features()))
         raise BadParams(f"{LEVEL} is {level.name}, but this processor has no {missing}")
@@ -160,9 +161,9 @@ def _best() -> LevelChoice:
     if not able:
         return LevelChoice(None, None, "this processor has the features of no level")
     for level in able:
-        if level.wide == able[0].wide and places.pack_of(level.name) is not None:
+        if level.wide == able[0].wide and pack_files.pack_of(level.name) is not None:
             return _with_pack(level, "the best level of this processor that a pack is there for")
-    narrow = next((level for level in able if places.pack_of(level.name)), None)
+    narrow = next((level for level in able if pack_files.pack_of(level.name)), None)
     if narrow is None:
         return LevelChoice(None, None, f"no pack for {able[0].name} is there")
     hint = f"{LEVEL}={narrow.name} takes the pack that is there, with narrower vectors"
@@ -170,4 +171,4 @@ def _best() -> LevelChoice:
 
 
 def _with_pack(level: Level, why: str) -> LevelChoice:
-    return LevelChoice(level, places.pack_of(level.name), why)
+    return LevelChoice(level, pack_files.pack_of(level.name), why)

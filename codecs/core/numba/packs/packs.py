@@ -25,7 +25,7 @@ import llvmlite.binding
 import numba
 import numpy as np
 
-from gangsaw.codecs.core.numba.packs.levels import Level, chosen
+from gangsaw.codecs.core.numba.packs.levels import Level, level_choice
 
 MAGIC = b"gangsaw kernels\x01"
 HEAD = struct.Struct("<16sQ32s")
@@ -99,9 +99,9 @@ def versions() -> dict[str, object]:
 
 
 @lru_cache
-def current() -> Pack | None:
+def current_pack() -> Pack | None:
     """Return the pack that this process uses, or None."""
-    choice = chosen()
+    choice = level_choice()
     if choice.level is None or choice.pack is None:
         return None
     return opened(choice.pack, choice.level)

@@ -26,7 +26,7 @@ LONGEST_WAIT = 120.0
 LOOK_AGAIN = 0.05  # seconds between attempts
 
 
-def take(path: Path, longest: float = LONGEST_WAIT) -> tuple[Callable[[], None], bool]:
+def acquire(path: Path, longest: float = LONGEST_WAIT) -> tuple[Callable[[], None], bool]:
     """Wait for a lock; return its release function, and True if another process had it.
 
     After `longest` seconds, or if no file can be locked, the release function does nothing.
@@ -75,4 +75,4 @@ def _give_back(path: Path, file: IO[str]) -> None:
 
 
 def no_turn() -> None:
-    """Do nothing: release function of `take` without a lock."""
+    """Do nothing: release function of `acquire` without a lock."""

@@ -209,5 +209,5 @@ def _joined(builder: Builder, parts: list[Value]) -> Value:
     return parts[0]
 
 
-def _order(places: Sequence[int]) -> Value:
-    return ir.Constant(ir.VectorType(ir.IntType(32), len(places)), list(places))
+def _order(indices: Sequence[int]) -> Value:
+    return ir.Constant(ir.VectorType(ir.IntType(32), len(indices)), list(indices))

@@ -8,7 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import Tokens, put, put_number, put_raw, put_small
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64

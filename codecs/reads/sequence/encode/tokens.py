@@ -16,13 +16,13 @@ from gangsaw.codecs.core.entropy.rans_lanes import (
     put_small,
     tokens_of,
 )
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.encode.block import SequenceBlock
 from gangsaw.codecs.reads.sequence.encode.mapped import PieceAnchor, put_mapped
-from gangsaw.codecs.reads.sequence.exceptions import put_exceptions
+from gangsaw.codecs.reads.sequence.exceptions import put_exception_tokens
 from gangsaw.codecs.reads.sequence.fours import put_fours
 
 AT_ONCE = 1 << 16  # bytes of windows whose tokens are written in one call
@@ -145,7 +145,7 @@ def put_sequence_line(
     odd = line & 1 if block.pairs else 0
     if not odd:
         memory[syntax.AT_MATE] = 0
-    n = put_exceptions(block.text, block.codes, start, end, tokens, n)
+    n = put_exception_tokens(block.text, block.codes, start, end, tokens, n)
     if length:
         n = put_pieces(block, line, odd, memory, event_offsets, tokens, n)
     return n

@@ -158,7 +158,7 @@ def load_word(data: Bytes, at: Int64, way: Int64) -> Any:
 
 
 @jit_norefs_inline
-def count_bases(free_codes: Bytes, at: Int64, way: Int64, most: int) -> Any:
+def count_present_bases(free_codes: Bytes, at: Int64, way: Int64, most: int) -> Any:
     """Return the number of bases from an index on that are not GONE, at most `most`."""
     n = 0
     while n < most:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
 from gangsaw.codecs.reads.lines import Lines
 from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, find_anchors

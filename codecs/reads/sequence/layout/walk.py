@@ -20,7 +20,7 @@ from gangsaw.codecs.reads.sequence.layout.contig import (
     Contig,
     Gains,
     add_votes,
-    count_bases,
+    count_present_bases,
     score,
 )
 from gangsaw.codecs.reads.sequence.layout.index import (
@@ -144,8 +144,8 @@ def grow(state: Walk, place: Int64, n: int, number: int) -> Any:
 def seed(state: Walk, place: Int64, n: int) -> Any:
     """Place the piece around a k-mer in the middle of the columns."""
     edges, at = state.contig.edges, PAD + place
-    left = count_bases(state.free_codes, at - 1, -1, MOST_BASES // 2)
-    length = left + count_bases(state.free_codes, at, 1, MOST_BASES // 2)
+    left = count_present_bases(state.free_codes, at - 1, -1, MOST_BASES // 2)
+    length = left + count_present_bases(state.free_codes, at, 1, MOST_BASES // 2)
     begin = (state.contig.votes.size - length) // 2
     edges[LEFT], edges[RIGHT] = begin, begin
     return put_piece(state, place - left, 1, begin, begin + length, n)
@@ -273,8 +273,10 @@ def fit_piece(state: Walk, place: Int64, strand: Int64, column: Int64, n: int, n
     clips = 2 - has_left - has_right
     if left + right - gains.clip * clips < gains.accept or (clips and number & 1 == 0):
         return record_failure(state, at - PAD, step, start, stop, n, number)
-    stop += has_right * count_bases(free_codes, at + step * stop, step, MOST_BASES // 2)
-    start += has_left * count_bases(free_codes, at - step * (start + 1), -step, MOST_BASES // 2)
+    stop += has_right * count_present_bases(free_codes, at + step * stop, step, MOST_BASES // 2)
+    start += has_left * count_present_bases(
+        free_codes, at - step * (start + 1), -step, MOST_BASES // 2
+    )
     first, last = column - start, column + stop
     if first < 0 or last > contig.votes.size:
         return n

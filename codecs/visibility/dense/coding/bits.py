@@ -14,7 +14,7 @@ from gangsaw.codecs.visibility.dense.model.values import join, split
 
 
 @jit_norefs_inline
-def put(
+def write_bits(
     out: Bytes, at: int, pending: np.uint64, used: np.uint64, value: np.uint64, count: np.uint64
 ) -> Any:
     """Append `count` <= 56 bits of a value, least significant first; return the writer state."""
@@ -52,18 +52,18 @@ def put_escape(
     at, pending, used = writer
     sign, exponent, fraction = split(word, is_residual, width, mantissa)
     head = sign | exponent << np.uint64(1)
-    at, pending, used = put(out, at, pending, used, head, np.uint64(1 + ESCAPED_EXPONENT))
+    at, pending, used = write_bits(out, at, pending, used, head, np.uint64(1 + ESCAPED_EXPONENT))
     count = escaped_bits(exponent, is_residual, mantissa)
     upper = min(count, np.uint64(32))
     value = fraction >> np.uint64(1) >> (np.uint64(63) - upper)
-    at, pending, used = put(out, at, pending, used, value, upper)
+    at, pending, used = write_bits(out, at, pending, used, value, upper)
     rest = count - upper
     value = fraction << upper >> np.uint64(1) >> (np.uint64(63) - rest)
-    return put(out, at, pending, used, value, rest)
+    return write_bits(out, at, pending, used, value, rest)
 
 
 @jit_norefs_inline
-def take(data: Bytes, position: int, count: int | np.int64 | np.uint64) -> Any:
+def read_bits(data: Bytes, position: int, count: int | np.int64 | np.uint64) -> Any:
     """Return `count` <= 56 bits that begin at a bit position."""
     word = load_le64(data, position >> 3) >> np.uint64(position & 7)
     return word & ((np.uint64(1) << np.uint64(count)) - np.uint64(1))
@@ -74,15 +74,15 @@ def take_escape(
     data: Bytes, position: int, is_residual: int, limit: int | np.uint64, width: int, mantissa: int
 ) -> Any:
     """Return an escaped value, its exponent, the end position, and True if the exponent is bad."""
-    head = take(data, position, 1 + ESCAPED_EXPONENT)
+    head = read_bits(data, position, 1 + ESCAPED_EXPONENT)
     position += 1 + ESCAPED_EXPONENT
     exponent = min(head >> np.uint64(1), limit)
     wrong = exponent != head >> np.uint64(1)
     count = escaped_bits(exponent, is_residual, mantissa)
     upper = min(count, np.uint64(32))
-    fraction = take(data, position, upper) << np.uint64(1) << (np.uint64(63) - upper)
+    fraction = read_bits(data, position, upper) << np.uint64(1) << (np.uint64(63) - upper)
     position += int(upper)
-    low = take(data, position, count - upper)
+    low = read_bits(data, position, count - upper)
     fraction |= low << np.uint64(1) << (np.uint64(63) - count)
     position += int(count - upper)
     word = join(head & np.uint64(1), exponent, fraction, is_residual, width, mantissa)

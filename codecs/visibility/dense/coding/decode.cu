@@ -44,7 +44,7 @@ struct Window {
 
     // The `count` bits, 1 to those of a T, from a bit after the next one on.
     template <class T>
-    __device__ __forceinline__ T take(int bit, int count) const {
+    __device__ __forceinline__ T read_bits(int bit, int count) const {
         constexpr int WIDTH = 8 * sizeof(T);
         const unsigned word = first + unsigned((offset + bit) >> 5);
         const unsigned middle = ring[(word + 1) % RING];
@@ -120,7 +120,7 @@ __device__ __forceinline__ int pull_row(Reader& reader, int context, bool is_use
     const bool is_short = is_used && grown < LOWEST_STATE;
     const unsigned all = __ballot_sync(~0u, is_short);
     const int before = __popc(all & ((1u << threadIdx.x) - 1));
-    const unsigned word = reader.stream.take<unsigned>(16 * before, 16);
+    const unsigned word = reader.stream.read_bits<unsigned>(16 * before, 16);
     reader.stream.skip(16 * __popc(all));
     if (is_used) reader.state = is_short ? grown << 16 | word : grown;
     return is_used ? symbol : ZERO;
@@ -167,7 +167,7 @@ __device__ __forceinline__ bool count_escapes(bool is_escaped, const Window& bit
     for (unsigned left = __ballot_sync(~0u, is_escaped); left != 0; left &= left - 1) {
         const int before = sum_before(count);
         if (int(threadIdx.x) != __ffs(int(left)) - 1) continue;
-        const int exponent = int(bits.take<unsigned>(before, ESCAPED_HEAD) >> 1);
+        const int exponent = int(bits.read_bits<unsigned>(before, ESCAPED_HEAD) >> 1);
         wrong = exponent > limit;
         count = ESCAPED_HEAD + escaped_bits(min(exponent, limit), series);
     }
@@ -177,13 +177,14 @@ __device__ __forceinline__ bool count_escapes(bool is_escaped, const Window& bit
 // A value in full; its exponent is possible.
 __device__ __forceinline__ Value take_escape(const Window& bits, int at, const Series& series,
                                              bool& is_negative) {
-    const unsigned head = bits.take<unsigned>(at, ESCAPED_HEAD);
+    const unsigned head = bits.read_bits<unsigned>(at, ESCAPED_HEAD);
     is_negative = head & 1;
     const int exponent = int(head >> 1), count = escaped_bits(exponent, series);
     const int upper = min(count, 32);
-    Row fraction = Row(bits.take<unsigned>(at + ESCAPED_HEAD, upper)) << 1 << (ROW_BITS - 1 - upper);
+    Row fraction = Row(bits.read_bits<unsigned>(at + ESCAPED_HEAD, upper))
+                   << 1 << (ROW_BITS - 1 - upper);
     if (count > upper)
-        fraction |= Row(bits.take<unsigned>(at + ESCAPED_HEAD + upper, count - upper))
+        fraction |= Row(bits.read_bits<unsigned>(at + ESCAPED_HEAD + upper, count - upper))
                     << 1 << (ROW_BITS - 1 - count);
     return {exponent, fraction};
 }
@@ -221,7 +222,7 @@ __device__ __forceinline__ bool decode_row(int symbol, int around, const Series&
     bool is_negative = false;
     Row moved = 0;
     if (is_common) {
-        const Row read = bits.take<Row>(before, count);
+        const Row read = bits.read_bits<Row>(before, count);
         is_negative = read & 1;
         value.fraction = given.quarter << (ROW_BITS - 2) |
                          read >> 1 << 1 << (ROW_BITS - 1 - max(full, given.count));

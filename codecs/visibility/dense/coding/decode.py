@@ -36,7 +36,7 @@ from gangsaw.codecs.visibility.dense.block import (
     lane,
     split_row,
 )
-from gangsaw.codecs.visibility.dense.coding.bits import take, take_escape
+from gangsaw.codecs.visibility.dense.coding.bits import read_bits, take_escape
 from gangsaw.codecs.visibility.dense.coding.near_grid import find_near_grid, is_far, leave_grid
 from gangsaw.codecs.visibility.dense.coding.stream import LANE_NUMBERS, SymbolStream, pull_row
 from gangsaw.codecs.visibility.dense.model.scale import NONE, ROW
@@ -79,7 +79,7 @@ def read_in_turn(
     count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
     for i in range(active):
         count = np.int64(count_of[i])
-        value_of[i] = fit(take(data, position, count), value_of)
+        value_of[i] = fit(read_bits(data, position, count), value_of)
         position += int(count)
     return position
 
@@ -120,7 +120,7 @@ def read_escaped(
     wrong = False
     for i in range(active):
         count = np.int64(scratch.counts[i])
-        scratch.values[i] = take(data, position, count)
+        scratch.values[i] = read_bits(data, position, count)
         position += int(count)
         if scratch.symbols[i] == ESCAPE:
             residual = scratch.lanes[IS_RESIDUAL * LANES + i]

@@ -31,7 +31,7 @@ struct Pending {
     }
 
     // Put a value some bits after those that are pending.
-    __device__ __forceinline__ void put(int bit, Row value) const {
+    __device__ __forceinline__ void write_bits(int bit, Row value) const {
         const int word = (used + bit) >> 5, shift = (used + bit) & 31;
         const unsigned low = unsigned(value), high = unsigned(value >> 1 >> 31);
         add(word, low << shift);
@@ -65,12 +65,12 @@ struct Pending {
 
 __device__ __forceinline__ void put_escape(const Pending& bits, int at, Row word, const Value& value,
                                            const Series& series) {
-    bits.put(at, Row(value.exponent) << 1 | word >> (BITS - 1));
+    bits.write_bits(at, Row(value.exponent) << 1 | word >> (BITS - 1));
     const int count = escaped_bits(value.exponent, series), upper = min(count, 32);
-    bits.put(at + ESCAPED_HEAD, value.fraction >> 1 >> (ROW_BITS - 1 - upper));
+    bits.write_bits(at + ESCAPED_HEAD, value.fraction >> 1 >> (ROW_BITS - 1 - upper));
     if (count == upper) return;
     const Row rest = value.fraction << (upper & (ROW_BITS - 1));
-    bits.put(at + ESCAPED_HEAD + upper, rest >> (ROW_BITS - (count - upper)));
+    bits.write_bits(at + ESCAPED_HEAD + upper, rest >> (ROW_BITS - (count - upper)));
 }
 
 // A row of the table of places to write to: counts of items, and rooms, of each block.
@@ -104,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(LANES, 16)
         if (is_escape)
             put_escape(pending, before, word, value, series);
         else if (own > 0)
-            pending.put(before, coded.bits);
+            pending.write_bits(before, coded.bits);
         if (is_used) {
             atomicAdd(&tally[context * SYMBOLS + coded.symbol], 1u);
             symbols[output.first_symbol + (long long)(row) * LANES + threadIdx.x] =

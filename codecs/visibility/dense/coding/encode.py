@@ -34,7 +34,7 @@ from gangsaw.codecs.visibility.dense.block import (
     lane,
     split_row,
 )
-from gangsaw.codecs.visibility.dense.coding.bits import escaped_bits, finish, put, put_escape
+from gangsaw.codecs.visibility.dense.coding.bits import escaped_bits, finish, put_escape, write_bits
 from gangsaw.codecs.visibility.dense.coding.near_grid import encode_near_grid
 from gangsaw.codecs.visibility.dense.coding.stream import Symbols
 from gangsaw.codecs.visibility.dense.model.scale import NONE, ROW
@@ -185,7 +185,7 @@ def put_row(
     at, pending, used = writer
     for i in range(active):
         value, count = np.uint64(value_of[i]) & mask, np.uint64(count_of[i])
-        at, pending, used = put(out, at, pending, used, value, count)
+        at, pending, used = write_bits(out, at, pending, used, value, count)
     return at, pending, used
 
 
@@ -211,7 +211,7 @@ def put_escaped(
             )
         else:
             value, count = np.uint64(scratch.values[i]) & mask, np.uint64(scratch.counts[i])
-            at, pending, used = put(out, at, pending, used, value, count)
+            at, pending, used = write_bits(out, at, pending, used, value, count)
     return at, pending, used
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
-from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.cuda.launch import launch, load_module
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.visibility.dense.model.gpu_tables import (
     choice_table,
@@ -24,7 +24,12 @@ from gangsaw.codecs.visibility.dense.model.head import BlockChoice
 from gangsaw.codecs.visibility.dense.model.predict import TERMS
 from gangsaw.codecs.visibility.dense.model.scale import NEAR
 from gangsaw.codecs.visibility.dense.model.values import MANTISSA
-from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defines, word_bytes
+from gangsaw.codecs.visibility.lanes.gpu_table import (
+    THREADS,
+    block_table,
+    dtype_defines,
+    word_bytes,
+)
 from gangsaw.codecs.visibility.lanes.table import Lanes
 
 Result = TypeVar("Result")
@@ -66,7 +71,7 @@ class BlockBatch:
         self, file: str, kernel: str, grid: int, *arguments: object, threads: int = THREADS
     ) -> None:
         """Launch a kernel; NumPy arrays are copied to the device first."""
-        module = load(PACKAGE, file, defines(self.sources[0]))
+        module = load_module(PACKAGE, file, dtype_defines(self.sources[0]))
         there = [cupy().asarray(one) if isinstance(one, np.ndarray) else one for one in arguments]
         launch(module.get_function(kernel), grid, threads, there)
 

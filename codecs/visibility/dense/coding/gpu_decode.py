@@ -12,7 +12,7 @@ from gangsaw.codecs.core.backends.batch import EncodedBlock
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
-from gangsaw.codecs.core.cuda.launch import launch, load, pinned, pull
+from gangsaw.codecs.core.cuda.launch import launch, load_module, pinned, pull
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.visibility.dense.coding.gpu_batch import PACKAGE
@@ -24,10 +24,15 @@ from gangsaw.codecs.visibility.dense.model.gpu_tables import (
     size_count,
 )
 from gangsaw.codecs.visibility.dense.model.head import N_TABLES, WRONG_ENDS, Sections, read_sections
-from gangsaw.codecs.visibility.dense.model.host_tables import read_tables
+from gangsaw.codecs.visibility.dense.model.host_tables import read_host_tables
 from gangsaw.codecs.visibility.dense.model.predict import TERMS
 from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
-from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defines, word_bytes
+from gangsaw.codecs.visibility.lanes.gpu_table import (
+    THREADS,
+    block_table,
+    dtype_defines,
+    word_bytes,
+)
 from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.params import Params
 
@@ -59,7 +64,7 @@ def decode_blocks(
         try:
             target = targets[i]
             of = Lanes.of_block(target), word_bytes(target)
-            read[i] = read_sections(parts[i], *of, read_tables)
+            read[i] = read_sections(parts[i], *of, read_host_tables)
         except CorruptChunk as error:
             errors[i] = error
 
@@ -89,7 +94,7 @@ def _launch(
     firsts = first_slots(_counts(coded)).ravel()
     predictors = predictor_table(choices)
     tables = table.rows, table.axes, choice_rows, rows, predictors, TERMS.ravel(), firsts
-    module = load(PACKAGE, "coding/decode.cu", defines(targets[0]))
+    module = load_module(PACKAGE, "coding/decode.cu", dtype_defines(targets[0]))
     n_words = np.int64(host.size // WORD_BYTES)
     arguments = [*(cp.asarray(one) for one in tables), data, n_words, sizes, statuses]
     launch(module.get_function("decode_blocks"), len(parts), THREADS, arguments)

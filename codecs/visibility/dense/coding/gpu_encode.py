@@ -19,7 +19,7 @@ from gangsaw.codecs.visibility.dense.model.head import (
     BlockChoice,
     write_head,
 )
-from gangsaw.codecs.visibility.dense.model.host_tables import write_tables
+from gangsaw.codecs.visibility.dense.model.host_tables import pack_host_tables
 from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.lanes.table import LANES
 
@@ -72,7 +72,7 @@ class BatchWriter:
         """Return the payload of each block in host memory, None if the raw block is not longer."""
         counts, n_bytes = self.to_symbols(choices)
         heads = self.batch.each(lambda i: self._head(i, choices[i], int(n_bytes[i])))
-        tables = self.batch.each(lambda i: write_tables(counts[i], choices[i].grid.n_symbols))
+        tables = self.batch.each(lambda i: pack_host_tables(counts[i], choices[i].grid.n_symbols))
         states, n_items = self.push_symbols(counts)
         fronts = [np.concatenate(parts) for parts in zip(heads, tables, states, strict=True)]
         sizes = np.array([one.size for one in fronts]) + n_bytes + ITEM_BYTES * n_items

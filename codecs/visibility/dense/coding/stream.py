@@ -54,7 +54,7 @@ class SymbolCoder(NamedTuple):
 
     Attributes
     ----------
-    frequencies : tables of `rans.lay_out`
+    frequencies : tables of `rans_tables.build_encoder_table`
     inverses : float64, 1 / frequency
     states : (32,) uint32, LOWEST each at first; the final states are the decoder's initial ones
     """
@@ -69,7 +69,7 @@ class SymbolStream(NamedTuple):
 
     Attributes
     ----------
-    slots : tables of all contexts (rans.lay_out_slots)
+    slots : tables of all contexts (`rans_tables.build_decoder_table`)
     states : (32,) uint32, states of the lanes
     items : (n_items + 32,) uint16
     """

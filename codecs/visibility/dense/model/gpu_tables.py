@@ -84,7 +84,7 @@ def predictor_table(choices: Sequence[BlockChoice]) -> npt.NDArray[np.uint8]:
 def first_slots(counts: NumpyArray) -> npt.NDArray[np.uint16]:
     """Return the first slot of each symbol, and the end of the last, from (n, tables, symbols).
 
-    An unused table has only symbol 0, as in `rans.lay_out`.
+    An unused table has only symbol 0, as in `rans_tables.build_encoder_table`.
     """
     firsts = np.full((len(counts), N_TABLES, rans_tables.STRIDE), rans_tables.TOTAL, np.uint16)
     ends = np.cumsum(counts, axis=2)

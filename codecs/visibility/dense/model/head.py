@@ -101,7 +101,7 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[BlockChoice, 
     )
 
 
-def write_tables(counts: npt.NDArray[np.uint32], n_symbols: int) -> Payload:
+def pack_tables(counts: npt.NDArray[np.uint32], n_symbols: int) -> Payload:
     """Scale symbol counts in place to the frequencies of a payload; return these as packed tables.
 
     n_symbols : symbols of the block; all others have count 0

@@ -16,7 +16,7 @@ Counts = npt.NDArray[np.uint32]
 FREQUENCY = np.arange(PRECISION)  # bit positions after the bit for an occurring symbol
 
 
-def write_tables(counts: Counts, n_symbols: int) -> Payload:
+def pack_host_tables(counts: Counts, n_symbols: int) -> Payload:
     """Scale symbol counts in place to the frequencies of a payload; return these as packed tables.
 
     counts : (n_tables, n) uint32
@@ -50,7 +50,7 @@ def _normalise(counts: Counts) -> None:
     counts[...] = scaled
 
 
-def read_tables(data: Payload, stop: int, counts: Counts) -> int:
+def read_host_tables(data: Payload, stop: int, counts: Counts) -> int:
     """Fill counts (n_tables, n_symbols) from padded bytes; return the bytes read, -1 if invalid.
 
     Parameters

@@ -83,7 +83,7 @@ def _rotate(words: Vector, table: NumpyArray) -> Any:
 
 
 @jit_norefs_inline
-def bit_length(vector: Vector, rows: NumpyArray) -> Any:
+def lane_bit_length(vector: Vector, rows: NumpyArray) -> Any:
     """Return the bit length of every lane."""
     return width_of(rows) - lane_leading_zeros(vector)
 
@@ -104,7 +104,7 @@ def exponent_group(
 ) -> Any:
     """Return group headers of kind EXPONENTS."""
     base = logical_shift_right(least, fraction_of(table) + 1)
-    width = bit_length(most - (base << (fraction_of(table) + 1)), rows)
+    width = lane_bit_length(most - (base << (fraction_of(table) + 1)), rows)
     return GroupHeaders(width, spread(EXPONENTS, rows, lanes), base)
 
 
@@ -226,7 +226,7 @@ def store_residuals(table: NumpyArray, column: LaneColumn, scratch: TileScratch)
 @jit_norefs_inline
 def residual_width(table: NumpyArray, column: LaneColumn, scratch: TileScratch) -> Any:
     """Fill residuals; return the widths of groups of kind PREDICTED."""
-    return bit_length(store_residuals(table, column, scratch), scratch.rows)
+    return lane_bit_length(store_residuals(table, column, scratch), scratch.rows)
 
 
 @jit_norefs_inline

@@ -6,7 +6,7 @@ from typing import Any
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
-from gangsaw.codecs.core.numba.tiles import NO, YES, copy_octets
+from gangsaw.codecs.core.numba.tiles import NO, YES, copy_tail
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
     any_lane,
@@ -195,7 +195,7 @@ def decode_tiles(data: Bytes, behind: int, extents: Extents, work: CallMemory) -
     _decode_run(data, data, (0, near, place), extents, work)
     if near < n_tiles:
         place += ends[near - 1] if near > 0 else 0
-        copy_octets(data, place, work.tail)
+        copy_tail(data, place, work.tail)
         _decode_run(data, work.tail, (near, n_tiles, 0), extents, work)
     return 0
 

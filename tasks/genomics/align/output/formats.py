@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.options import listed, none_of
+from gangsaw.codecs.core.plugins.options import join_words, none_of
 from gangsaw.tasks.formats.contract.pipes import descriptor_of
 from gangsaw.tasks.genomics.align.output.bam import Bam
 from gangsaw.tasks.genomics.align.output.lines import LineFormat
@@ -41,4 +41,6 @@ def format_of(target: str, named: str) -> str:
         if inner.endswith(own.suffixes) and (own.is_text or not is_gz):
             return name
     ends = [end for own in FORMATS.values() for end in own.suffixes]
-    raise BadParams(f"{target}: name a file that ends with {listed(ends, 'or')}, or say --format")
+    raise BadParams(
+        f"{target}: name a file that ends with {join_words(ends, 'or')}, or say --format"
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places
 from gangsaw.tasks.genomics.align.sets.scores import Scores
 

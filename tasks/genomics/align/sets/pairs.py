@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE, turned_codes
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE, reverse_complement_codes
 
 _CODE_OF_BYTE = CODES.tobytes()
 Codes: TypeAlias = NDArray[np.uint8]
@@ -105,7 +105,7 @@ def windows(codes: Codes, starts: Places, ends: Places) -> SequenceSet:
 def reverse_complement(sequences: SequenceSet) -> SequenceSet:
     """Return the reverse complement of each sequence, in the same order; 4 stays 4."""
     codes, offsets = sequences
-    turned = turned_codes(codes[offsets[0] : offsets[-1]])
+    turned = reverse_complement_codes(codes[offsets[0] : offsets[-1]])
     starts, ends = offsets[-1] - offsets[1:], offsets[-1] - offsets[:-1]
     return windows(turned, starts, ends)
 

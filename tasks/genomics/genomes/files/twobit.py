@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.packing import letters_of_bytes, packed_size
+from gangsaw.codecs.core.nucleotides.packing import build_unpacking_table, packed_size
 from gangsaw.tasks.compressed_text.measured import MeasuredFile
 from gangsaw.tasks.compressed_text.text import Places, Text
 from gangsaw.tasks.genomics.genomes.files.file_parts import GenomeFile, GenomePart, NameCheck
@@ -25,7 +25,7 @@ SLAB = 1 << 20  # bytes of packed bases that are unpacked at once
 LOWER = 32  # bit of lower case in ASCII
 N = ord("N")
 # bases of each byte value: (256, 4) uint8
-UNPACKED = letters_of_bytes(BASES)
+UNPACKED = build_unpacking_table(BASES)
 
 
 class Entry(NamedTuple):

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.tasks.compressed_text.text import Places, Text
 from gangsaw.tasks.genomics.genomes.related.bundles import BUNDLE, bundled
 from gangsaw.tasks.genomics.genomes.related.pieces import (

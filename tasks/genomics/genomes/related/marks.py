@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.compressed_text.text import Places, Text
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.genomes.related.runs import (
     AT,

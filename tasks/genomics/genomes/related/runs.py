@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt32s
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.genomes.related.seeds import (

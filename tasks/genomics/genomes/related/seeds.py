@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt32s
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import load_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.codecs.core.numba.words import load_le64

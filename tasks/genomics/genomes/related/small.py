@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.dna.codec import Dna
-from gangsaw.codecs.dna.suits import KNOWN_BLOCK
+from gangsaw.codecs.dna.selection import KNOWN_BLOCK
 from gangsaw.codecs.integers.codec import Integers
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.genomes.related.batch import Collected

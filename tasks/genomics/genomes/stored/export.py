@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, both_cases
 from gangsaw.tasks.compressed_text.targets import check_targets, open_targets
 from gangsaw.tasks.compressed_text.text import STDIN as STDOUT
 from gangsaw.tasks.formats.contract.format import Fit, Paths, Work

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Array
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.codes import CODES, turned_letters
+from gangsaw.codecs.core.nucleotides.codes import CODES, reverse_complement_bases
 from gangsaw.tasks.compressed_text.text import Places, Text
 from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
 from gangsaw.tasks.genomics.sequences.ragged import PER_WORD, Packed, Ragged
@@ -98,7 +98,7 @@ class GenomeRecord:
 
     def reverse_complement(self, begin: int = 0, end: int | None = None) -> bytes:
         """Return the reverse complement of residues begin..end - 1, with IUPAC codes and case."""
-        return turned_letters(self.letters(begin, end)).tobytes()
+        return reverse_complement_bases(self.letters(begin, end)).tobytes()
 
     def codes(self, begin: int = 0, end: int | None = None) -> Text:
         """Return residues as (n,) uint8: A 0, C 1, G 2, T and U 3 in either case, all others 4."""

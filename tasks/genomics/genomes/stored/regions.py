@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.codes import turned_letters
+from gangsaw.codecs.core.nucleotides.codes import reverse_complement_bases
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.genomes.stored.genome import Genome, GenomeRecord
 
@@ -71,7 +71,7 @@ def region_text(region: Region, width: int, *, other_strand: bool = False) -> It
         if other_strand:
             end = region.end - at
             letters = region.record.letters(max(region.begin, end - step), end)
-            yield _folded(turned_letters(letters), width)
+            yield _folded(reverse_complement_bases(letters), width)
         else:
             begin = region.begin + at
             yield _folded(region.record.letters(begin, min(region.end, begin + step)), width)

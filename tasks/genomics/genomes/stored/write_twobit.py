@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.codes import code_table
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.packing import packed_codes
 from gangsaw.tasks.genomics.genomes.files.file_parts import first_word
 from gangsaw.tasks.genomics.genomes.files.twobit import BASES, SIGNATURE

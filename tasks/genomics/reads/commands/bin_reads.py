@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.compressed_text.names import FASTQ_NAMES, PACKED
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
@@ -112,8 +112,8 @@ def _job(
         return partial(_to_fastq, tuple(sources), targets, settings, scratch, again)
     if len(targets) > 1 or Path(targets[0]).suffix.lower() != ZARR:
         raise BadParams(
-            f"{', '.join(targets)}: a target is one .zarr, or {listed(FASTQ_NAMES, 'or')} "
-            f"(packed as {listed(PACKED[:-1], 'or')})"
+            f"{', '.join(targets)}: a target is one .zarr, or {join_words(FASTQ_NAMES, 'or')} "
+            f"(packed as {join_words(PACKED[:-1], 'or')})"
         )
     return partial(_to_zarr, sources, targets[0], settings, scratch, again)
 

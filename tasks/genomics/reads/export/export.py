@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.plugins.options import listed
+from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.compressed_text.targets import check_targets, open_targets
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.formats.contract.format import Fit, Format, Paths, Work
@@ -130,7 +130,7 @@ def open_reads(source: Source, paths: Paths) -> Stored:
         return stored
     if most == 1:
         raise BadParams(f"{source.name} holds no pairs: name one target")
-    numbers = listed(map(str, sorted({1, contents.n_files, most})), "or")
+    numbers = join_words(map(str, sorted({1, contents.n_files, most})), "or")
     raise BadParams(
         f"{source.name} was made of {contents.n_files} files: name {numbers} targets, not "
         f"{len(paths)}"

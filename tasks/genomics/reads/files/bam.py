@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.codecs.core.nucleotides.letters import other_strand
+from gangsaw.codecs.core.nucleotides.alphabet import reverse_complement_text
 from gangsaw.tasks.genomics.reads.files.kernels import LINES, NAME, QUALITY, SEQUENCE
 from gangsaw.tasks.genomics.reads.files.records import FastqRecords, ReadFile
 from gangsaw.tasks.genomics.reads.files.settings import ALL, tags_of
@@ -109,7 +109,7 @@ class BamFile(ReadFile):
         qualities = b"" if values is None else values.tobytes()
         if flag & REVERSE:
             # pysam's function does not complement IUPAC codes
-            sequence, qualities = other_strand(sequence), qualities[::-1]
+            sequence, qualities = reverse_complement_text(sequence), qualities[::-1]
         name = (segment.query_name or "").encode()
         return name + self._tags_behind(segment), sequence, qualities
 

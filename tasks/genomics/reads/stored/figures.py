@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, cast
 
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
 
 LENGTH_BITS = 9  # leading bits of counted lengths: lengths below 512 are exact
 GOOD = 30  # Phred value: one error in a thousand

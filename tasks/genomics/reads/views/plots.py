@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.tasks.console.output import size
 from gangsaw.tasks.genomics.reads.stored.figures import ReadFigures
 from gangsaw.tasks.genomics.reads.stored.info import ReadsInfo

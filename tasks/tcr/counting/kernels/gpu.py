@@ -11,7 +11,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray, Run
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import device_errors, in_runs, launch, load, pull
+from gangsaw.codecs.core.cuda.launch import device_errors, in_runs, launch, load_module, pull
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import BadParams, DeviceError
 from gangsaw.tasks.tcr.counting.kernels.batch import CALLS, Batch, Counts, Sequences, shapes_of
@@ -106,7 +106,9 @@ def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
     d_lengths = _d_lengths(batch, model)
     wide = max(d_lengths, default=0) + (2 if model.dp1 else 1) * model.max_p > NARROW_BITS
     out = _empty_counts(len(batch.references), len(d_lengths), model)
-    kernel = load(__package__, "gpu.cu", defines(model, wide=wide)).get_function("count_rows")
+    kernel = load_module(__package__, "gpu.cu", defines(model, wide=wide)).get_function(
+        "count_rows"
+    )
     status = cupy().zeros(len(batch.references), np.int32)
     arguments = (*_parts(batch), _empty_ways(d_lengths, model), *_pointers(out), status)
     for order, room in _launches(batch):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.nucleotides.codes import turned_sets
+from gangsaw.codecs.core.nucleotides.codes import reverse_complement_sets
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Sequences
 from gangsaw.tasks.tcr.counting.kernels.d_words import DWords, make_words
 from gangsaw.tasks.tcr.model import MAX_P, Model
@@ -94,12 +94,12 @@ def make_tables(batch: Batch, model: Model) -> Tables:
 
 def with_right(part: Codes, p: int) -> Codes:
     """Return a part followed by p symbols of the palindrome of its right end."""
-    return np.concatenate([part, turned_sets(part)[:p]])
+    return np.concatenate([part, reverse_complement_sets(part)[:p]])
 
 
 def with_left(part: Codes, p: int, end: Codes | None = None) -> Codes:
     """Return a part after p palindrome symbols of its left end, or of the left end of `end`."""
-    other = turned_sets(part if end is None else end)
+    other = reverse_complement_sets(part if end is None else end)
     return np.concatenate([other[max(0, len(other) - p) :], part])
 
 

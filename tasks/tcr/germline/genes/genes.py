@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.tasks.tcr.germline.anchors import CODON, reverse_complement_iupac
 from gangsaw.tasks.tcr.germline.germline import Germline
 from gangsaw.tasks.tcr.germline.opening import open_records

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.nucleotides.alphabet import A, G, T
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
-from gangsaw.codecs.core.nucleotides.letters import A, G, T
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 
 FINE: Final = 0

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.nucleotides.alphabet import SETS
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
-from gangsaw.codecs.core.nucleotides.letters import SETS
 from gangsaw.codecs.core.numba.jit import (
     jit,
     jit_inline_part,

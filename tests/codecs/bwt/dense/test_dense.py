@@ -24,7 +24,7 @@ def coded(bwt: Octets) -> Octets:
 
 def decoded(data: Octets, n: int) -> bytes:
     out = np.full(n + 16, 173, np.uint8)
-    cpu.decode_dense(data, out[:n])
+    cpu.decode_dense_string(data, out[:n])
     assert (out[n:] == 173).all()
     return out[:n].tobytes()
 
@@ -58,18 +58,18 @@ def test_damaged_bytes_never_touch_other_memory(at_end: bool) -> None:
     bwt = runs(rng, 1 << 18, 200, 2.0)
     data = coded(bwt)
     place, out = fenced(data, at_end), fenced(bwt, at_end)
-    cpu.decode_dense(place, out)
+    cpu.decode_dense_string(place, out)
     np.testing.assert_array_equal(out, bwt)
     for _ in range(150):
         at = rng.integers(data.size if rng.integers(2) else 900, size=rng.integers(1, 9))
         place[at] ^= rng.integers(1, 256, at.size, np.uint8)
         with suppress(CorruptChunk):
-            cpu.decode_dense(place, out)
+            cpu.decode_dense_string(place, out)
         place[:] = data
 
 
 def test_two_bytes_get_no_shorter() -> None:
-    assert cpu.encode_dense(np.array([0, 255], np.uint8), None) is None
+    assert cpu.encode_dense_string(np.array([0, 255], np.uint8), None) is None
 
 
 def test_scratch_is_as_promised() -> None:

@@ -28,7 +28,7 @@ def coded(bwt: Octets) -> Octets:
 
 
 def check(cupy: Any, data: list[Octets], sizes: list[int]) -> list[bytes | str]:
-    return check_decoding(cupy, cpu.decode_dense, decode_dense_blocks, data, sizes)
+    return check_decoding(cupy, cpu.decode_dense_string, decode_dense_blocks, data, sizes)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -14,7 +14,7 @@ from gangsaw.codecs.bwt.fast.tables import decode_tables, encode_tables, tables_
 
 Octets = npt.NDArray[np.uint8]
 symbol_of, least_of, bits_below = map(
-    callable_kernel, (symbols.to_symbol, symbols.get_least_number, symbols.bits_below)
+    callable_kernel, (symbols.number_to_symbol, symbols.get_least_number, symbols.bits_below)
 )
 
 

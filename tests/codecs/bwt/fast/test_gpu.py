@@ -29,7 +29,7 @@ def coded(bwt: Octets) -> Octets:
 
 
 def check(cupy: Any, data: list[Octets], sizes: list[int]) -> list[bytes | str]:
-    return check_decoding(cupy, cpu.decode_fast, decode_fast_blocks, data, sizes)
+    return check_decoding(cupy, cpu.decode_fast_string, decode_fast_blocks, data, sizes)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -71,5 +71,5 @@ def test_the_width_follows_from_the_processor(
 
 def test_a_processor_that_folds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folding, "CAN_FOLD", False)
-    monkeypatch.delattr(folding, "fold")
+    monkeypatch.delattr(folding, "fold_bytes")
     assert crc32c(RANDOM) == google_crc32c.value(RANDOM)

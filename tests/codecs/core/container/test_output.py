@@ -55,7 +55,7 @@ def test_runs_lie_in_their_order_whether_written_there_or_not(
         data = np.frombuffer(b"".join(some), np.uint8)
         ends = np.cumsum([len(text) for text in some]).tolist()
         sums = [google_crc32c.value(text) for text in some]
-        room = output.room(first)
+        room = output.free_buffer(first)
         if room is None:
             assert not output.put_run(first, data, ends, sums)
         else:
@@ -73,8 +73,8 @@ def test_what_has_no_room_lies_apart() -> None:
     output.reserve(6)
     plain = [np.frombuffer(text, np.uint8) for text in texts]
     assert output.put_run(0, plain[0], [5], None)
-    assert output.room(1, 2) is None
-    room = output.room(1, 1)
+    assert output.free_buffer(1, 2) is None
+    room = output.free_buffer(1, 1)
     assert room is not None
     assert room.size == 1
     assert not output.put_run(2, plain[2], [5], None)

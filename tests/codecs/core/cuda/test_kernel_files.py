@@ -48,7 +48,7 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stub:
     stub = Stub()
     monkeypatch.setattr(compiling, "compile_kernel", stub.compile)
     monkeypatch.setattr(compiling, "compiler_version", lambda: stub.version)
-    monkeypatch.setattr(kernel_files, "folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(kernel_files, "kernel_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(kernel_files, "_own_folder", lambda: tmp_path)
     return stub
 
@@ -139,7 +139,7 @@ def test_a_full_disk_leaves_no_halves(
 
 
 def test_no_home_is_no_obstacle(compiler: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_files, "folder", lambda: Path(os.devnull) / "cuda")
+    monkeypatch.setattr(kernel_files, "kernel_folder", lambda: Path(os.devnull) / "cuda")
     assert kernel_file("text", OPTIONS, "sm_90").is_file()
     assert compiler.calls == 1
 

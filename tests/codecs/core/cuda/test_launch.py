@@ -37,7 +37,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def scaled(cupy: Any, package: str, add: int, numbers: Any, *scalars: Any) -> Any:
     out = cupy.zeros(numbers.shape, np.int32)
-    kernel = gpu.load(package, "scale.cu", {"GS_ADD": add}).get_function("scale")
+    kernel = gpu.load_module(package, "scale.cu", {"GS_ADD": add}).get_function("scale")
     gpu.launch(kernel, 2, 64, (numbers, out, *scalars))
     return out.get()
 
@@ -58,7 +58,7 @@ def test_many_threads_compile_a_kernel_once(cupy: Any, package: str, monkeypatch
         return compiled(**options)
 
     def work() -> None:
-        modules.append(gpu.load(package, "scale.cu", {"GS_ADD": 5}))
+        modules.append(gpu.load_module(package, "scale.cu", {"GS_ADD": 5}))
 
     monkeypatch.setattr(cupy, "RawModule", count)
     threads = [threading.Thread(target=work) for _ in range(8)]
@@ -82,7 +82,7 @@ def test_what_another_process_compiled_is_loaded(
         return compile_kernel(source, options, architecture)
 
     monkeypatch.setattr(compiling, "compile_kernel", count)
-    monkeypatch.setattr(kernel_files, "folder", lambda: tmp_path)
+    monkeypatch.setattr(kernel_files, "kernel_folder", lambda: tmp_path)
     numbers = cupy.asarray(np.arange(100, dtype=np.int32))
     for add in (1, 1, 2, 2):
         gpu.forget_modules()
@@ -100,7 +100,7 @@ def test_a_missing_compiler_is_told_in_one_line(
     monkeypatch.setattr(compiling, "compiler_version", missing)
     gpu.forget_modules()
     with pytest.raises(DeviceError, match=r"^compiling scale.cu failed: CUDA's compiler NVRTC"):
-        gpu.load(package, "scale.cu", {"GS_ADD": 1})
+        gpu.load_module(package, "scale.cu", {"GS_ADD": 1})
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_arguments_are_exactly_typed(cupy: Any, package: str, wrong: Any, name: 
 
 def test_a_source_that_does_not_compile_says_so_in_one_line(cupy: Any, package: str) -> None:
     with pytest.raises(DeviceError, match=r"^compiling wrong.cu failed: .") as caught:
-        gpu.load(package, "wrong.cu", {})
+        gpu.load_module(package, "wrong.cu", {})
     assert "\n" not in str(caught.value)
 
 
@@ -139,7 +139,7 @@ def test_runs_are_halved_until_they_fit(cupy: Any) -> None:
         done.append((run.start, run.stop))
         return run.start
 
-    free = gpu.free_bytes()
+    free = gpu.free_device_bytes()
     assert free is not None
     room = free // 5  # for a block: five promise to fit, seven do not
     assert gpu.in_runs(work, 7, lambda run: room * (run.stop - run.start)) == [0, 1, 3, 5]
@@ -163,7 +163,7 @@ def test_a_foreign_allocator_is_asked_nothing(cupy: Any) -> None:
     before = cupy.cuda.get_allocator()
     cupy.cuda.set_allocator(cupy.cuda.MemoryPool().malloc)
     try:
-        assert gpu.free_bytes() is None
+        assert gpu.free_device_bytes() is None
         assert gpu.in_runs(lambda run: run.stop, 3, lambda run: 1 << 50) == [3]
     finally:
         cupy.cuda.set_allocator(before)

@@ -100,7 +100,7 @@ def test_tables_that_end_too_early_are_refused() -> None:
 
 def test_what_an_encoder_looks_up() -> None:
     frequencies = np.full(3 * rans_tables.STRIDE, 99, np.uint32)
-    rans_tables.lay_out(tables_of({2: 1, 7: 4095}, {}, {107: 4096}), frequencies)
+    rans_tables.build_encoder_table(tables_of({2: 1, 7: 4095}, {}, {107: 4096}), frequencies)
     entries = frequencies.reshape(3, rans_tables.STRIDE)
     assert entries[0, 7] == 4095 | 1 << 16
     assert entries[0, 2] == 1
@@ -110,7 +110,7 @@ def test_what_an_encoder_looks_up() -> None:
 
 def test_slots_are_symbols_in_ascending_order() -> None:
     slots = np.full(3 * rans_tables.TOTAL, 99, np.uint32)
-    rans_tables.lay_out_slots(tables_of({2: 1, 7: 4095}, {}, {107: 4096}), slots)
+    rans_tables.build_decoder_table(tables_of({2: 1, 7: 4095}, {}, {107: 4096}), slots)
     first, unused, last = slots.reshape(3, rans_tables.TOTAL)
     symbols, frequencies, numbers = slots & 255, (slots >> 8 & 4095) + 1, slots >> 20
     assert first[0] == 2

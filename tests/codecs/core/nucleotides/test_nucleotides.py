@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangsaw.codecs.core.nucleotides import codes, kernels, letters, packing
+from gangsaw.codecs.core.nucleotides import alphabet, codes, kernels, packing
 from gangsaw.codecs.core.numba.bits import swapped
 from gangsaw.codecs.core.numba.jit import jit
 
@@ -47,34 +47,38 @@ def partner(letter: str) -> str:
     return next(x for x, bases in MEANINGS.items() if set(bases) == wanted and x != "U")
 
 
-def code(letter: int, known: bytes = letters.BASES) -> int:
-    return known.find(letter) if letter in known else letters.NOT_A_BASE
+def code(letter: int, known: bytes = alphabet.BASES) -> int:
+    return known.find(letter) if letter in known else alphabet.NOT_A_BASE
 
 
 def test_letters_stand_for_sets_of_bases() -> None:
-    bit = {"A": letters.A, "C": letters.C, "G": letters.G, "T": letters.T}
-    assert {x: sum(bit[base] for base in bases) for x, bases in MEANINGS.items()} == letters.SETS
+    bit = {"A": alphabet.A, "C": alphabet.C, "G": alphabet.G, "T": alphabet.T}
+    assert {x: sum(bit[base] for base in bases) for x, bases in MEANINGS.items()} == alphabet.SETS
     found = {chr(i): int(bits) for i, bits in enumerate(codes.SET_OF_LETTER) if bits}
-    assert found == letters.SETS | {x.lower(): bits for x, bits in letters.SETS.items()}
-    assert [letters.LETTER_OF_SET[i] for i in range(1, 16)] == list("ATWCMYHGRKDSVBN")
+    assert found == alphabet.SETS | {x.lower(): bits for x, bits in alphabet.SETS.items()}
+    assert [alphabet.LETTER_OF_SET[i] for i in range(1, 16)] == list("ATWCMYHGRKDSVBN")
 
 
 def test_complements_are_those_of_the_bases() -> None:
     expected = {ord(x): ord(partner(x)) for x in MEANINGS}
     expected |= {ord(x.lower()): ord(partner(x).lower()) for x in MEANINGS}
-    assert list(letters.COMPLEMENT) == [expected.get(i, i) for i in range(256)]
-    assert letters.other_strand(b"AACGTNrY=.") == b".=RyNACGTT"
+    assert list(alphabet.COMPLEMENT) == [expected.get(i, i) for i in range(256)]
+    assert alphabet.reverse_complement_text(b"AACGTNrY=.") == b".=RyNACGTT"
     text = np.frombuffer(b"AACGTNrY=.", np.uint8)
-    assert codes.turned_letters(text).tobytes() == letters.other_strand(text.tobytes())
+    assert codes.reverse_complement_bases(text).tobytes() == alphabet.reverse_complement_text(
+        text.tobytes()
+    )
 
 
 def test_complements_of_codes_and_sets_are_those_of_letters() -> None:
     text = np.frombuffer(b"ACGTTN", np.uint8)
-    turned = codes.turned_letters(text)
-    np.testing.assert_array_equal(codes.turned_codes(codes.CODES[text]), codes.CODES[turned])
+    turned = codes.reverse_complement_bases(text)
+    np.testing.assert_array_equal(
+        codes.reverse_complement_codes(codes.CODES[text]), codes.CODES[turned]
+    )
     some = np.frombuffer("".join(MEANINGS).encode(), np.uint8)
-    turned = codes.SET_OF_LETTER[codes.turned_letters(some)]
-    np.testing.assert_array_equal(codes.turned_sets(codes.SET_OF_LETTER[some]), turned)
+    turned = codes.SET_OF_LETTER[codes.reverse_complement_bases(some)]
+    np.testing.assert_array_equal(codes.reverse_complement_sets(codes.SET_OF_LETTER[some]), turned)
 
 
 def test_codes_are_places_among_the_bases() -> None:
@@ -94,7 +98,7 @@ def by_kernels(text: np.ndarray, found: np.ndarray) -> None:
             found[i, 0], found[i, 1] = one, kernels.letter_of(one)
             found[i, 2] = kernels.paired_code(one)
         else:
-            found[i] = kernels.paired_code(letters.NOT_A_BASE)
+            found[i] = kernels.paired_code(alphabet.NOT_A_BASE)
 
 
 def test_kernels_have_the_codes_of_the_tables() -> None:
@@ -102,10 +106,10 @@ def test_kernels_have_the_codes_of_the_tables() -> None:
     by_kernels(ALL, found)
     np.testing.assert_array_equal(found[:, 0], codes.UPPER_CODES)
     np.testing.assert_array_equal(found[:, 2], codes.COMPLEMENT_OF_CODE[codes.UPPER_CODES])
-    bases = [*letters.BASES]
+    bases = [*alphabet.BASES]
     assert found[bases, 1].tolist() == bases
     filled = np.zeros(256, np.uint8)
-    kernels.encode_letters(ALL, filled)
+    kernels.encode_dna(ALL, filled)
     np.testing.assert_array_equal(filled, codes.UPPER_CODES)
     kernels.encode_nucleotides(ALL, filled)
     assert filled.tolist() == [code(i if i != ord("U") else ord("T")) for i in range(256)]
@@ -142,7 +146,7 @@ def test_four_codes_are_a_byte(text: bytes) -> None:
 
 def test_letters_of_bytes_are_in_any_order() -> None:
     expected = ["".join(four).encode() for four in product("TCAG", repeat=4)]
-    assert [row.tobytes() for row in packing.letters_of_bytes(b"TCAG")] == expected
+    assert [row.tobytes() for row in packing.build_unpacking_table(b"TCAG")] == expected
 
 
 @jit
@@ -157,10 +161,10 @@ def test_eight_letters_are_packed_at_once(text: bytes) -> None:
     given_text = np.frombuffer(text + b"A", np.uint8)
     own = [code(letter) for letter in text]
     found, marks = eight(given_text, 0, 8, False)
-    assert marks == sum((one == letters.NOT_A_BASE) << i for i, one in enumerate(own))
+    assert marks == sum((one == alphabet.NOT_A_BASE) << i for i, one in enumerate(own))
     lowest, _ = eight(given_text, 0, 8, True)
     for i, one in enumerate(own):
-        if one != letters.NOT_A_BASE:
+        if one != alphabet.NOT_A_BASE:
             assert found >> 14 - 2 * i & 3 == lowest >> 2 * i & 3 == one
 
 
@@ -174,7 +178,7 @@ def test_nothing_behind_the_text_is_read(n: int) -> None:
 
 
 SPELLED = re.compile("ACGT|TGCA|acgt|tgca")
-HOMES = {"codecs/core/nucleotides/letters.py"}
+HOMES = {"codecs/core/nucleotides/alphabet.py"}
 SAMPLES = re.compile(r"samples\.py$|/sample_lines\.py$")  # their texts are what they are
 
 

@@ -13,7 +13,7 @@ import pytest
 from helpers.hang import wait_until
 
 from gangsaw.codecs.core.memory.threads import VARIABLE as THREADS
-from gangsaw.codecs.core.numba.packs import places
+from gangsaw.codecs.core.numba.packs import pack_files
 from gangsaw.codecs.core.numba.packs.ahead import compile_listed
 from gangsaw.codecs.core.numba.packs.ahead import helpers as ahead
 from gangsaw.codecs.core.numba.packs.ahead.kernel_lists import (
@@ -80,7 +80,7 @@ def start(folder: Path, *arguments: str, **more: str) -> subprocess.Popen[str]:
         **os.environ,
         "PYTHONPATH": str(folder),
         "NUMBA_CACHE_DIR": str(folder / "cache"),
-        places.FOLDERS: places.OFF,
+        pack_files.FOLDERS: pack_files.OFF,
         ahead.COMMAND: "compress",
         THREADS: "2",
         **more,
@@ -178,7 +178,7 @@ def test_each_line_of_a_list_names_a_kernel_and_types(path: Path, tmp_path: Path
     for kernel in {kernel.key: kernel for one in lists for kernel in one.kernels}.values():
         types = parse_types(kernel.types)
         assert write_types(types) == kernel.types
-        dispatcher = compile_listed.kernel_of(kernel)
+        dispatcher = compile_listed.find_kernel(kernel)
         assert dispatcher is not None or kernel.vectors != "all", kernel.key
         if dispatcher is not None:
             assert len(types) == dispatcher.py_func.__code__.co_argcount, kernel.key

@@ -43,14 +43,14 @@ sys.meta_path[:] = [finder for finder in sys.meta_path if "Redirect" not in type
 import numpy as np
 import gangsaw
 from gangsaw.codecs.core.nucleotides import kernels
-from gangsaw.codecs.core.numba.packs.telling import tally
+from gangsaw.codecs.core.numba.packs.compile_counts import counters
 
 for module in (gangsaw, kernels):
     assert Path(module.__file__).is_relative_to(sys.path[1]), module.__file__
 codes = np.empty(4, np.uint8)
-kernels.encode_letters(np.frombuffer(b"ACGT", np.uint8), codes)
+kernels.encode_dna(np.frombuffer(b"ACGT", np.uint8), codes)
 assert codes.tolist() == [0, 1, 2, 3]
-print(tally.count)
+print(counters.count)
 """
 
 

@@ -10,19 +10,19 @@ import pytest
 from numba import types
 
 from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs
-from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, store
-from gangsaw.codecs.core.numba.vectors.octets import (
-    OCTETS,
+from gangsaw.codecs.core.numba.vectors.byte_lanes import (
+    OF_BYTES,
     OF_FOURTH,
-    OF_OCTETS,
     TABLE,
-    emit_plain_pick,
+    VECTOR_BYTES,
+    emit_plain_look_up,
     first_lanes,
     join_fours,
-    pick,
+    look_up_bytes,
+    split_table,
     spread_fours,
-    table,
 )
+from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, store
 
 Octets = npt.NDArray[np.uint8]
 
@@ -30,34 +30,34 @@ Octets = npt.NDArray[np.uint8]
 @intrinsic
 def plain_pick(typing_context: Any, vector: Any, low: Any, high: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return emit_plain_pick(builder, *args)
+        return emit_plain_look_up(builder, *args)
 
     return vector(vector, types.uint64, types.uint64), codegen
 
 
 @jit_norefs
 def picked(data: Any, low: Any, high: Any, out: Any, plain: Any) -> None:
-    for at in range(0, data.size, OCTETS):
-        octets = load(data, at, OF_OCTETS)
-        store(out, at, pick(octets, low, high))
+    for at in range(0, data.size, VECTOR_BYTES):
+        octets = load(data, at, OF_BYTES)
+        store(out, at, look_up_bytes(octets, low, high))
         store(plain, at, plain_pick(octets, low, high))
 
 
 @jit_norefs
 def joined(data: Any, out: Any) -> None:
-    for at in range(0, data.size, OCTETS):
-        store(out, at >> 2, join_fours(load(data, at, OF_OCTETS)))
+    for at in range(0, data.size, VECTOR_BYTES):
+        store(out, at >> 2, join_fours(load(data, at, OF_BYTES)))
 
 
 @jit_norefs
 def spread_out(data: Any, out: Any) -> None:
-    for at in range(0, out.size, OCTETS):
+    for at in range(0, out.size, VECTOR_BYTES):
         store(out, at, spread_fours(load(data, at >> 2, OF_FOURTH)))
 
 
 @jit_norefs
 def lanes_below(count: int) -> int:
-    return bits_of(first_lanes(count, OF_OCTETS))  # type: ignore[no-any-return]
+    return bits_of(first_lanes(count, OF_BYTES))  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def data() -> Octets:
 def test_a_table_is_looked_up_with_and_without_an_instruction(data: Octets) -> None:
     items = np.random.default_rng(1).integers(0, 128, TABLE, np.uint8)
     out, plain = np.empty_like(data), np.empty_like(data)
-    picked(data, *table(items.tobytes()), out, plain)
+    picked(data, *split_table(items.tobytes()), out, plain)
     want = np.where(data < 128, items[data % TABLE], 0)
     assert (out == want).all()
     assert (plain == want).all()
@@ -90,6 +90,6 @@ def test_a_byte_becomes_four(data: Octets) -> None:
 
 
 def test_lanes_below_a_count() -> None:
-    assert [lanes_below(count) for count in range(OCTETS + 1)] == [
-        (1 << count) - 1 for count in range(OCTETS + 1)
+    assert [lanes_below(count) for count in range(VECTOR_BYTES + 1)] == [
+        (1 << count) - 1 for count in range(VECTOR_BYTES + 1)
     ]

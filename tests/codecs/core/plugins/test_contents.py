@@ -53,8 +53,8 @@ def test_codecs_are_made_for_what_the_words_say() -> None:
     made_for = {}
     for word in set(WORDS.values()) - {contents.CONTENT}:
         array = ArrayFacts("a", (9,), np.dtype("u1"), ("x",), {contents.CONTENT: word})
-        answers = codec_table.answers().items()
-        made_for[word] = {name for name, of in answers if of.suits(array) == Grade.MADE_FOR}
+        answers = codec_table.capabilities().items()
+        made_for[word] = {name for name, of in answers if of.grade(array) == Grade.MADE_FOR}
     assert made_for == {
         contents.NUCLEOTIDES: {"gangsaw.dna"},
         contents.KNOWN_NUCLEOTIDES: {"gangsaw.dna"},

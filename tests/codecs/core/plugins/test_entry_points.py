@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from gangsaw.codecs.core.plugins.entry_points import PluginWarning, entries, load, table
+from gangsaw.codecs.core.plugins.entry_points import (
+    PluginWarning,
+    find_entries,
+    load_first,
+    load_table,
+)
 
 GROUP = "gangsaw.test_tables"
 Install = Callable[..., None]
@@ -33,7 +38,7 @@ def test_what_can_be_imported_is_there(install: Install) -> None:
     install("good", one="math:pi")
     install("bad", two="no_such_module_at_all:x", three="math:no_such_name")
     with pytest.warns(PluginWarning) as seen:
-        assert list(table(GROUP, float)) == ["one"]
+        assert list(load_table(GROUP, float)) == ["one"]
     texts = sorted(str(warning.message) for warning in seen)
     assert len(texts) == 2
     assert all(" of bad (gangsaw.test_tables) is left out: " in text for text in texts)
@@ -42,12 +47,12 @@ def test_what_can_be_imported_is_there(install: Install) -> None:
 def test_what_is_of_another_kind_is_left_out(install: Install) -> None:
     install("odd", one="math:floor")
     with pytest.warns(PluginWarning, match="TypeError: .* is no float"):
-        assert table(GROUP, float) == {}
+        assert load_table(GROUP, float) == {}
 
 
 def test_entries_import_nothing(install: Install) -> None:
     install("lazy", one="antigravity:fly")
-    assert list(entries(GROUP)) == ["one"]
+    assert list(find_entries(GROUP)) == ["one"]
     assert "antigravity" not in sys.modules
 
 
@@ -55,8 +60,8 @@ def test_of_two_with_one_name_ours_is_taken(install: Install) -> None:
     install("another", one="math:e")
     install("gangsaw", one="math:pi")
     with pytest.warns(PluginWarning, match="one of another .* gangsaw has one of this name"):
-        assert load(entries(GROUP)["one"], float) == 3.141592653589793
+        assert load_first(find_entries(GROUP)["one"], float) == 3.141592653589793
 
 
 def test_an_empty_group_is_an_empty_table() -> None:
-    assert table("gangsaw.no_such_group", float) == {}
+    assert load_table("gangsaw.no_such_group", float) == {}

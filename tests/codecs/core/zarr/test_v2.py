@@ -82,7 +82,7 @@ def test_a_frame_cut_anywhere_is_corrupt(case: Case) -> None:
 @of_every_codec
 def test_false_shapes_take_no_memory(case: Case) -> None:
     codec = codec_of(case)
-    place, frame = trailer.unpack(codec.encode(case.array))
+    place, frame = trailer.unpack_trailer(codec.encode(case.array))
     false = [
         place._replace(shape=(*place.shape, 1 << 10)),
         place._replace(shape=tuple(1 << 8 for _ in range(3))),
@@ -92,7 +92,7 @@ def test_false_shapes_take_no_memory(case: Case) -> None:
     ]
     for other in false:
         with pytest.raises(CorruptChunk):
-            codec.decode(bytes(frame) + trailer.pack(other))
+            codec.decode(bytes(frame) + trailer.pack_trailer(other))
 
 
 def test_damage_behind_the_frame_is_corrupt() -> None:
@@ -110,17 +110,17 @@ def test_damage_behind_the_frame_is_corrupt() -> None:
 def test_dtypes_that_no_codec_holds_are_corrupt(kind: bytes) -> None:
     body = struct.pack("<Q8scB", 4, kind, b"C", 1)
     with pytest.raises(CorruptChunk):
-        trailer.unpack(body + struct.pack("<I", crc32c(body)))
+        trailer.unpack_trailer(body + struct.pack("<I", crc32c(body)))
 
 
 def test_more_than_a_gibibyte_is_refused_on_both_ways() -> None:
     most = ChunkKind((1 << 30,), np.dtype("u1"), "C")
-    assert trailer.unpack(trailer.pack(most))[0] == most
+    assert trailer.unpack_trailer(trailer.pack_trailer(most))[0] == most
     with pytest.raises(BadParams, match="give the codec of Zarr v2 the chunk's shape and dtype"):
-        trailer.pack(most._replace(shape=((1 << 30) + 1,)))
+        trailer.pack_trailer(most._replace(shape=((1 << 30) + 1,)))
     body = struct.pack("<Q8scB", (1 << 30) + 1, b"|u1", b"C", 1)
     with pytest.raises(CorruptChunk, match="more than"):
-        trailer.unpack(body + struct.pack("<I", crc32c(body)))
+        trailer.unpack_trailer(body + struct.pack("<I", crc32c(body)))
 
 
 def test_half_of_a_place_is_refused() -> None:

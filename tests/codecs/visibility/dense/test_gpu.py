@@ -244,7 +244,7 @@ def forged(rng: np.random.Generator, lanes: Lanes, itemsize: int) -> tuple[Any, 
     counts[np.arange(dense.N_TABLES), symbols] = 4096
     bits = rng.integers(0, 256, 50_000, np.uint8) * (rng.random(50_000) < rng.choice([0.02, 1]))
     states = np.full(32, 1 << 16, "<u4").view(np.uint8)
-    return choice, (dense.write_tables(counts, n_symbols), states, bits.astype(np.uint8))
+    return choice, (dense.pack_tables(counts, n_symbols), states, bits.astype(np.uint8))
 
 
 @every_width
@@ -340,7 +340,7 @@ def test_a_batch_in_several_runs(cupy: ModuleType, monkeypatch: pytest.MonkeyPat
     """Where memory is short blocks go in halves, and errors name the block of the batch."""
     blocks: list[Block] = [fringes((6, 5, 4), "c8") for _ in range(4)]
     one = gpu.encoder_bytes(blocks[0], DENSE)
-    monkeypatch.setattr(core_gpu, "free_bytes", lambda: 2 * one)
+    monkeypatch.setattr(core_gpu, "free_device_bytes", lambda: 2 * one)
     coded = check(cupy, blocks, DENSE)
     wrong = Runs((*coded.payloads[:3], coded.payloads[3][:-2]))
     with pytest.raises(CorruptChunk) as caught:

@@ -57,24 +57,24 @@ def counts(seed: int) -> NDArray[np.uint32]:
 @pytest.mark.parametrize("seed", range(5))
 def test_tables_are_the_kernels(seed: int) -> None:
     here, there = counts(seed), counts(seed)
-    data = host_tables.write_tables(here, N_SYMBOLS)
-    assert data.tobytes() == head.write_tables(there, N_SYMBOLS).tobytes()
+    data = host_tables.pack_host_tables(here, N_SYMBOLS)
+    assert data.tobytes() == head.pack_tables(there, N_SYMBOLS).tobytes()
     np.testing.assert_array_equal(here, there)
     back = np.full_like(here, 9)
-    assert host_tables.read_tables(np.append(data, PADDING), data.size, back) == data.size
+    assert host_tables.read_host_tables(np.append(data, PADDING), data.size, back) == data.size
     np.testing.assert_array_equal(back, here)
 
 
 @given(st.integers(0, 4), st.data())
 def test_damaged_tables_are_refused_as_by_kernels(seed: int, data: st.DataObject) -> None:
-    stored = host_tables.write_tables(counts(seed), N_SYMBOLS).copy()
+    stored = host_tables.pack_host_tables(counts(seed), N_SYMBOLS).copy()
     for _ in range(data.draw(st.integers(0, 3))):
         stored[data.draw(st.integers(0, stored.size - 1))] ^= data.draw(st.integers(1, 255))
     stored = stored[: data.draw(st.integers(0, stored.size))]
     room = np.zeros(head.MOST_TABLE_BYTES + 16, np.uint8)
     room[: stored.size] = stored
     here, there = np.zeros((2, N_TABLES, N_SYMBOLS), np.uint32)
-    found = host_tables.read_tables(room, stored.size, here)
+    found = host_tables.read_host_tables(room, stored.size, here)
     assert found == rans_tables.read_tables(room, stored.size, there)
     if found >= 0:
         np.testing.assert_array_equal(here, there)

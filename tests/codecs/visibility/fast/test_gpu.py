@@ -199,7 +199,7 @@ def test_a_batch_in_several_runs(cupy: ModuleType, monkeypatch: pytest.MonkeyPat
     """Where memory is short blocks go in halves, and errors name the block of the batch."""
     blocks = [fringes((6, 5, 4), "c8") for _ in range(4)]
     one = gpu.encoder_bytes(blocks[0], FAST)
-    monkeypatch.setattr(core_gpu, "free_bytes", lambda: 2 * one)
+    monkeypatch.setattr(core_gpu, "free_device_bytes", lambda: 2 * one)
     coded = check(cupy, blocks, FAST)
     wrong = Runs((*coded.payloads[:3], coded.payloads[3][:-4]))
     with pytest.raises(CorruptChunk) as caught:

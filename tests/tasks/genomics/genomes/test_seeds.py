@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
+from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.genomes.related.runs import count_matches
 from gangsaw.tasks.genomics.genomes.related.seeds import NEAR, equal_of

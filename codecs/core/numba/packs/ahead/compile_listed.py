@@ -33,34 +33,34 @@ def main(folder: str) -> None:
         if _claim(Path(folder, str(number))):
             # the process that needs the kernel compiles it, and reports the error
             with suppress(Exception):
-                compile_kernel(parse_line(line))
+                compile_listed_kernel(parse_line(line))
 
 
-def missing(kernels: Sequence[ListedKernel]) -> list[ListedKernel]:
+def missing_kernels(kernels: Sequence[ListedKernel]) -> list[ListedKernel]:
     """Return the kernels that this process would have to compile."""
     return [kernel for kernel in kernels if _is_missing(kernel)]
 
 
-def compile_kernel(listed: ListedKernel) -> None:
+def compile_listed_kernel(listed: ListedKernel) -> None:
     """Compile a kernel into the user's cache, unless another process does or did so."""
-    kernel, types = kernel_of(listed), parse_types(listed.types)
+    kernel, types = find_kernel(listed), parse_types(listed.types)
     if kernel is None:
         return
     with compiling.level_codegen():
-        is_done = kernel._cache.holds(types) or kernel._cache.is_taken(types)
+        is_done = kernel._cache.holds(types) or kernel._cache.is_locked(types)
     if not is_done:
         kernel.compile(types)
 
 
 def _is_missing(listed: ListedKernel) -> bool:
     with suppress(ImportError, AttributeError, ValueError):
-        kernel, types = kernel_of(listed), parse_types(listed.types)
+        kernel, types = find_kernel(listed), parse_types(listed.types)
         with compiling.level_codegen():
             return kernel is not None and not kernel._cache.holds(types)
     return False  # its list is of another version
 
 
-def kernel_of(listed: ListedKernel) -> Any:
+def find_kernel(listed: ListedKernel) -> Any:
     """Return a listed kernel; None if processors like this one have another one."""
     here = WIDE if "avx512f" in features() else NARROW
     if listed.vectors not in (ALL, here):

@@ -28,7 +28,7 @@ from numba.core.types import Type
 
 from gangsaw.codecs.core.folders import user_cache
 from gangsaw.codecs.core.memory.threads import usable_cores
-from gangsaw.codecs.core.numba.packs import telling, turns
+from gangsaw.codecs.core.numba.packs import compile_counts, turns
 from gangsaw.codecs.core.numba.packs.ahead import compile_listed
 from gangsaw.codecs.core.numba.packs.ahead.kernel_lists import KernelList, ListedKernel, lists_of
 from gangsaw.codecs.core.numba.packs.ahead.type_text import write_types
@@ -71,7 +71,7 @@ def missed(function: str, signature: tuple[Type, ...]) -> None:
         key = f"{function} {write_types(signature)}"
         _now.missed.add(key)
         if key not in _now.given and all(one.poll() is not None for one in _now.helpers):
-            _start(compile_listed.missing(_expected(command, key)))
+            _start(compile_listed.missing_kernels(_expected(command, key)))
 
 
 def _expected(command: str, key: str) -> list[ListedKernel]:
@@ -97,11 +97,11 @@ def _start(needed: Sequence[ListedKernel]) -> None:
     if seconds < WORTH or count < 1:
         return
     base = Path(os.environ.get("NUMBA_CACHE_DIR") or user_cache() / "numba")
-    release, _ = turns.take(base / "ahead.turn", longest=LOCK_WAIT)
+    release, _ = turns.acquire(base / "ahead.turn", longest=LOCK_WAIT)
     if release is turns.no_turn:  # or no lock file can be written there
         return
     _now.given.update(kernel.key for kernel in needed)
-    telling.expect(sum(kernel.count for kernel in needed))
+    compile_counts.expect(sum(kernel.count for kernel in needed))
     folder = tempfile.TemporaryDirectory(prefix="gangsaw-", ignore_cleanup_errors=True)
     Path(folder.name, compile_listed.LIST).write_text(
         "".join(kernel.line() for kernel in needed), encoding="ascii"

@@ -104,7 +104,9 @@ def lists_of(command: str) -> tuple[KernelList, ...]:
 
 def list_files() -> dict[str, Path]:
     """Return the files of lists by the names of their domains, without importing warm-up runs."""
-    modules = {name: several[0].module for name, several in entry_points.entries(GROUP).items()}
+    modules = {
+        name: several[0].module for name, several in entry_points.find_entries(GROUP).items()
+    }
     specs = {name: find_spec(module) for name, module in modules.items()}
     origins = {name: spec.origin for name, spec in specs.items() if spec and spec.origin}
     paths = {name: Path(origin).with_suffix(SUFFIX) for name, origin in origins.items()}

@@ -6,7 +6,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Run
 from gangsaw.codecs.core.cuda.device import cupy
-from gangsaw.codecs.core.cuda.launch import in_runs, launch, load, pull
+from gangsaw.codecs.core.cuda.launch import in_runs, launch, load_module, pull
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.reads.order.bins.chain import Numbers
 from gangsaw.tasks.genomics.reads.order.bins.packed import WORD, PackedReads, packed_reads
@@ -63,6 +63,6 @@ def _signed(reads: PackedReads) -> Numbers:
     cp, n = cupy(), reads.lengths.size
     bins = cp.empty((n, 2), np.int64)
     arguments = [cp.asarray(part) for part in reads]
-    kernel = load(__package__, "signatures.cu", DEFINES).get_function("sign_lines")
+    kernel = load_module(__package__, "signatures.cu", DEFINES).get_function("sign_lines")
     launch(kernel, -(-n * SHARE // THREADS), THREADS, [*arguments, np.int32(n), bins])
     return pull(bins)

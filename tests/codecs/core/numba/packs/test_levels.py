@@ -12,7 +12,7 @@ import pytest
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba import jit
-from gangsaw.codecs.core.numba.packs import compiling, levels, places
+from gangsaw.codecs.core.numba.packs import compiling, levels, pack_files
 from gangsaw.codecs.core.numba.packs.levels import LEVELS, Level, LevelChoice, level_named
 
 Chosen = Callable[..., LevelChoice]
@@ -24,7 +24,7 @@ def _nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(numba.config, "CPU_NAME", None)
     monkeypatch.setattr(numba.config, "CPU_FEATURES", None)
     yield
-    levels.chosen.cache_clear()
+    levels.level_choice.cache_clear()
 
 
 @pytest.fixture
@@ -34,11 +34,11 @@ def chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Chosen:
     def choose(processor: str, *there: str) -> LevelChoice:
         has = level_named(processor).features | {"sse4a"}
         monkeypatch.setattr(levels, "host_features", lambda: has)
-        monkeypatch.setattr(places, "package_folder", lambda: tmp_path)
+        monkeypatch.setattr(pack_files, "package_folder", lambda: tmp_path)
         for name in there:
-            (tmp_path / places.file_name(name)).touch()
-        levels.chosen.cache_clear()
-        return levels.chosen()
+            (tmp_path / pack_files.file_name(name)).touch()
+        levels.level_choice.cache_clear()
+        return levels.level_choice()
 
     return choose
 
@@ -97,14 +97,14 @@ def test_what_numba_is_told_holds(
     level: Level, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """It is a level only where name and features are its own."""
-    monkeypatch.setattr(places, "package_folder", lambda: tmp_path)
+    monkeypatch.setattr(pack_files, "package_folder", lambda: tmp_path)
     monkeypatch.setattr(numba.config, "CPU_NAME", level.cpu)
     monkeypatch.setattr(numba.config, "CPU_FEATURES", level.llvm)
-    levels.chosen.cache_clear()
-    assert name(levels.chosen()) == level.name
+    levels.level_choice.cache_clear()
+    assert name(levels.level_choice()) == level.name
     monkeypatch.setattr(numba.config, "CPU_FEATURES", f"{level.llvm},+sha")
-    levels.chosen.cache_clear()
-    assert name(levels.chosen()) == "host"
+    levels.level_choice.cache_clear()
+    assert name(levels.level_choice()) == "host"
 
 
 def test_levels_differ_in_a_constant() -> None:
@@ -128,7 +128,9 @@ def test_the_best_come_first() -> None:
 def test_a_level_is_what_llvm_compiles_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """No instruction of this processor that the level has not; the user's functions keep theirs."""
     level = levels.host_levels()[-1]
-    monkeypatch.setattr(compiling, "chosen", lambda: LevelChoice(level, None, "the test says so"))
+    monkeypatch.setattr(
+        compiling, "level_choice", lambda: LevelChoice(level, None, "the test says so")
+    )
     compiling._level_codegen.cache_clear()
     for_level = jit.jit(lambda x: x + 1)
     for_level(1)

@@ -17,8 +17,8 @@ from gangsaw.codecs.core.numba.packs import (
     gathering,
     kernel_cache,
     levels,
+    pack_files,
     packs,
-    places,
 )
 
 LEVEL = (levels.host_levels() or (None,))[0]
@@ -39,7 +39,7 @@ def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     choice = levels.LevelChoice(LEVEL, None, "the test says so")
     for module in (levels, compiling, packs):
-        monkeypatch.setattr(module, "chosen", lambda: choice)
+        monkeypatch.setattr(module, "level_choice", lambda: choice)
     compiling._level_codegen.cache_clear()
     yield
     compiling._level_codegen.cache_clear()
@@ -51,9 +51,9 @@ def pack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     assert LEVEL is not None
     (tmp_path / "gathered").mkdir()
     with monkeypatch.context() as gathers:
-        gathers.setattr(gathering, "folder", lambda: tmp_path / "gathered")
+        gathers.setattr(gathering, "gathering_folder", lambda: tmp_path / "gathered")
         assert fresh()(7) == 22
-    path = tmp_path / "packs" / places.file_name(LEVEL.name)
+    path = tmp_path / "packs" / pack_files.file_name(LEVEL.name)
     packs.write(path, LEVEL, gathering.gathered(tmp_path / "gathered"))
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "another cache"))
     return path
@@ -65,7 +65,7 @@ def asks(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], Any]:
 
     def ask(path: Path, function: Callable[[int], int] = scaled) -> Any:
         assert LEVEL is not None
-        monkeypatch.setattr(packs, "current", lambda: packs.opened(path, LEVEL))
+        monkeypatch.setattr(packs, "current_pack", lambda: packs.opened(path, LEVEL))
         kernel = fresh(function)
         assert kernel(7) == function(7)
         return kernel
@@ -136,9 +136,9 @@ def test_what_was_made_for_other_instructions_is_no_pack_of_a_level(pack: Path) 
 
 
 def test_a_pack_of_other_versions_has_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = places.file_name("x86-64-v3")
+    before = pack_files.file_name("x86-64-v3")
     monkeypatch.setattr(numba, "__version__", "0.0.0")
-    assert places.file_name("x86-64-v3") != before
+    assert pack_files.file_name("x86-64-v3") != before
 
 
 def test_every_damaged_byte_costs_time_only(pack: Path, asks: Callable[[Path], Any]) -> None:

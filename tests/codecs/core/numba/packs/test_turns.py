@@ -17,7 +17,7 @@ HOLD = """
 import sys
 from pathlib import Path
 from gangsaw.codecs.core.numba.packs import turns
-release, waited = turns.take(Path(sys.argv[1]))
+release, waited = turns.acquire(Path(sys.argv[1]))
 print("has it", waited, flush=True)
 sys.stdin.read()
 release()
@@ -34,7 +34,7 @@ def holder(path: Path) -> subprocess.Popen[str]:
 
 
 def test_nobody_waits_for_a_free_turn_and_nothing_is_left(tmp_path: Path) -> None:
-    release, waited = turns.take(tmp_path / "new" / "turn")
+    release, waited = turns.acquire(tmp_path / "new" / "turn")
     assert not waited
     release()
     assert not list((tmp_path / "new").iterdir())
@@ -54,7 +54,7 @@ def test_a_process_waits_until_the_other_is_done(
         got: list[bool] = []
 
         def wait() -> None:
-            release, waited = turns.take(path)
+            release, waited = turns.acquire(path)
             release()
             got.append(waited)
 
@@ -73,7 +73,7 @@ def test_the_turn_of_a_process_that_died_is_free(tmp_path: Path) -> None:
     with holder(path) as held:
         held.kill()
         held.wait()
-        release, _ = turns.take(path)
+        release, _ = turns.acquire(path)
         release()
     assert not path.exists()
 
@@ -81,7 +81,7 @@ def test_the_turn_of_a_process_that_died_is_free(tmp_path: Path) -> None:
 def test_who_waited_long_enough_has_no_turn_and_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "turn"
     with holder(path) as held:
-        release, waited = turns.take(path, longest=0.1)
+        release, waited = turns.acquire(path, longest=0.1)
         assert waited
         release()
         assert path.exists(), "the other's turn"
@@ -95,13 +95,13 @@ def test_nobody_waits_where_nothing_can_be_locked(
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr(turns.fcntl, "lockf", refuse)
-    release, waited = turns.take(tmp_path / "turn")
+    release, waited = turns.acquire(tmp_path / "turn")
     release()
     assert not waited
 
 
 def test_nobody_waits_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    release, waited = turns.take(tmp_path / "file" / "turn")
+    release, waited = turns.acquire(tmp_path / "file" / "turn")
     release()
     assert not waited

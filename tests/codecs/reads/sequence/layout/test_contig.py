@@ -23,7 +23,7 @@ from gangsaw.codecs.reads.sequence.layout.contig import (
 )
 from gangsaw.codecs.reads.sequence.layout.layout import GAINS
 
-_run, _score, _vote = kernels.count_bases, kernels.score, kernels.add_votes
+_run, _score, _vote = kernels.count_present_bases, kernels.score, kernels.add_votes
 Codes = npt.NDArray[np.uint8]
 
 

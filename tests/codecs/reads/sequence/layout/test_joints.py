@@ -9,7 +9,7 @@ import numpy.typing as npt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE, turned_codes
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE, reverse_complement_codes
 from gangsaw.codecs.reads.codec import Reads
 from gangsaw.codecs.reads.lines import find_lines
 from gangsaw.codecs.reads.sequence.bases import to_base_codes
@@ -29,7 +29,9 @@ def with_adapter(seed: int, n: int, errors: float, is_turned: bool = False) -> C
         codes = np.concatenate((sources[kind][:length], adapter))[:51]
         wrong = rng.random(51) < errors
         codes = np.where(wrong, codes + rng.integers(1, 4, 51, np.uint8) & 3, codes)
-        lines.append(LETTER_OF_CODE[turned_codes(codes) if is_turned else codes].tobytes())
+        lines.append(
+            LETTER_OF_CODE[reverse_complement_codes(codes) if is_turned else codes].tobytes()
+        )
     return np.frombuffer(b"".join(line + b"\n" for line in lines), np.uint8)
 
 

@@ -52,7 +52,7 @@ def test_bins_are_those_of_the_cpu(cupy: Any, monkeypatch: Any, split: bool) -> 
     assert 0 < (expected == NO_BIN).sum() < expected.size
     if split:
         monkeypatch.setattr(gpu_signatures, "MOST_READS", 25)
-        monkeypatch.setattr(launch, "free_bytes", lambda: 2000 + gpu_signatures.RUN_BYTES)
+        monkeypatch.setattr(launch, "free_device_bytes", lambda: 2000 + gpu_signatures.RUN_BYTES)
     np.testing.assert_array_equal(bins_of_lines(text, begins, ends), expected)
     assert bins_of_lines(text, begins[:0], ends[:0]).shape == (0, 2)
 

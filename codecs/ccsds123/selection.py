@@ -8,8 +8,8 @@ from typing import SupportsInt
 from gangsaw.codecs.core.axes import image_axes
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.selection import (
-    Answers,
     ArrayFacts,
+    Capabilities,
     Extents,
     Extremes,
     Grade,
@@ -35,7 +35,7 @@ def read_depth(text: str) -> int | str:
         raise BadParams(f"--bit-depth must be auto or a number of bits, got {text!r}") from None
 
 
-class _Answers(Answers):
+class _Capabilities(Capabilities):
     options = (
         Option(
             "bit_depth",
@@ -54,7 +54,7 @@ class _Answers(Answers):
             return Refusal(f"has {len(array.shape)} axes", "codes two axes or more")
         return None
 
-    def suits(self, array: ArrayFacts) -> Grade:
+    def grade(self, array: ArrayFacts) -> Grade:
         return Grade.ON_REQUEST if _is_narrowed(array) else Grade.GENERAL
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
@@ -98,7 +98,7 @@ class _Answers(Answers):
         return Picture((at["y"], at["x"]), at["z"], kind="scene")
 
 
-ANSWERS = _Answers()
+CAPABILITIES = _Capabilities()
 
 
 def default_block(chunks: Extents, axes: str) -> tuple[int, int, int]:
@@ -128,7 +128,7 @@ def bit_depth(array: ArrayFacts, wanted: SupportsInt | str) -> int:
         found = _extremes(array)
         if _is_narrowed(array):
             _check_fits(array, MAX_BITS, found, signed)
-        return bits_of(found, signed=signed)
+        return needed_bits(found, signed=signed)
     depth = int(wanted)
     if not 2 <= depth <= width:
         name = array.dtype.name
@@ -138,7 +138,7 @@ def bit_depth(array: ArrayFacts, wanted: SupportsInt | str) -> int:
     return depth
 
 
-def bits_of(found: Extremes, *, signed: bool) -> int:
+def needed_bits(found: Extremes, *, signed: bool) -> int:
     """Return the smallest D of 2 or more bits that represents both extremes."""
     if signed:  # two's complement: -2**(D-1) .. 2**(D-1) - 1
         return max(2, found.high.bit_length() + 1, (~min(found.low, -1)).bit_length() + 1)
@@ -152,10 +152,10 @@ def _extremes(array: ArrayFacts) -> Extremes:
 
 
 def _check_fits(array: ArrayFacts, depth: int, found: Extremes, signed: bool) -> None:
-    need = bits_of(found, signed=signed)
+    need = needed_bits(found, signed=signed)
     if need <= depth:
         return
-    high_needs = bits_of(Extremes(0, (), max(found.high, 0), ()), signed=signed)
+    high_needs = needed_bits(Extremes(0, (), max(found.high, 0), ()), signed=signed)
     value, at = (found.high, found.high_at) if high_needs == need else (found.low, found.low_at)
     where = ", ".join(f"{dim} {i}" for dim, i in zip(array.dims, at, strict=True))
     sample = f"sample {value} at {where} of {array.name} needs {need} bits"
@@ -177,7 +177,7 @@ def _check_fill_value(array: ArrayFacts, chunks: Extents) -> None:
         value = int(array.fill_value)
     except (ValueError, OverflowError):  # NaN or infinity: stores of integers have zero instead
         return
-    need = bits_of(Extremes(value, (), value, ()), signed=array.dtype.kind == "i")
+    need = needed_bits(Extremes(value, (), value, ()), signed=array.dtype.kind == "i")
     if need > MAX_BITS and any(n % c for n, c in zip(array.shape, chunks, strict=True)):
         raise BadParams(
             f"the chunks at the end of {array.name} are padded with its fill value {value}, which "

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.selection import (
-    Answers,
     ArrayFacts,
+    Capabilities,
     Extents,
     Grade,
     Option,
@@ -32,7 +32,7 @@ CUBE = 3  # axes from which any floats are tried; with fewer, only possible inte
 TIMES, CHANNELS, ROWS = 256, 256, 16
 
 
-class _Answers(Answers):
+class _Capabilities(Capabilities):
     options = (Option("effort", "fast or dense.", "dense"),)
 
     def refusal(self, array: ArrayFacts) -> Refusal | None:
@@ -47,7 +47,7 @@ class _Answers(Answers):
             return Refusal(f"holds {array.dtype.name} samples", takes)
         return None
 
-    def suits(self, array: ArrayFacts) -> Grade:
+    def grade(self, array: ArrayFacts) -> Grade:
         if array.dtype.kind != "c":
             return Grade.PROVEN if _gains(array) else Grade.ON_REQUEST
         return Grade.MADE_FOR if _is_interferometric(array.dims) else Grade.GENERAL
@@ -89,7 +89,7 @@ class _Answers(Answers):
         return super().picture(params, dims)
 
 
-ANSWERS = _Answers()
+CAPABILITIES = _Capabilities()
 
 
 def _is_interferometric(dims: Iterable[str]) -> bool:

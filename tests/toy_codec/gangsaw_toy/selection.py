@@ -1,4 +1,4 @@
-"""What the toy codec answers of itself: it is for lines of text, and looks at a sample of them."""
+"""Capabilities of the toy codec: it codes lines of text, which it detects in a sample."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gangsaw.codecs.core.plugins.selection import (
-    Answers,
     ArrayFacts,
+    Capabilities,
     Extents,
     Grade,
     Option,
@@ -18,7 +18,7 @@ CHUNK = 1 << 22  # bytes below which no chunk is cut
 CONTENT = "text lines"  # what a format may say that an array holds
 
 
-class _Answers(Answers):
+class _Capabilities(Capabilities):
     options = (Option("toy_block", "Bytes of a block.", "65536", int),)
 
     def refusal(self, array: ArrayFacts) -> Refusal | None:
@@ -28,7 +28,7 @@ class _Answers(Answers):
             return Refusal(f"has {len(array.shape)} axes", "codes texts of one axis")
         return None
 
-    def suits(self, array: ArrayFacts) -> Grade:
+    def grade(self, array: ArrayFacts) -> Grade:
         if array.content == CONTENT:
             return Grade.MADE_FOR
         sample = array.sample() if array.sample is not None else None
@@ -48,7 +48,7 @@ class _Answers(Answers):
         return {"bytes of a block": params["block"][0]}
 
 
-ANSWERS = _Answers()
+CAPABILITIES = _Capabilities()
 
 
 def _is_text(data: bytes) -> bool:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, both_cases
 from gangsaw.codecs.core.plugins.contents import KNOWN_NUCLEOTIDES, NUCLEOTIDES
 from gangsaw.codecs.core.plugins.selection import (
-    Answers,
     ArrayFacts,
+    Capabilities,
     Extents,
     Grade,
     Option,
@@ -29,7 +29,7 @@ KNOWN_BLOCK = (
 LEAST = 1000  # bytes of a sample
 
 
-class _Answers(Answers):
+class _Capabilities(Capabilities):
     options = (
         Option("mode", "pack (two bits a base), gencodex (runs) or dense.", "dense", choices=MODES),
     )
@@ -41,7 +41,7 @@ class _Answers(Answers):
             return Refusal(f"has {len(array.shape)} axes", "codes letters on one axis")
         return None
 
-    def suits(self, array: ArrayFacts) -> Grade:
+    def grade(self, array: ArrayFacts) -> Grade:
         if array.content in NUCLEOTIDE_CONTENTS:
             return Grade.MADE_FOR
         if array.sample is None or array.content is not None:
@@ -60,7 +60,7 @@ class _Answers(Answers):
         return {"block": KNOWN_BLOCK} if array.content == KNOWN_NUCLEOTIDES else {}
 
 
-ANSWERS = _Answers()
+CAPABILITIES = _Capabilities()
 
 
 def _is_dna(sample: bytes) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gangsaw.codecs.core.plugins.contents import INTEGER_ROWS
-from gangsaw.codecs.core.plugins.selection import Answers, ArrayFacts, Grade, Refusal
+from gangsaw.codecs.core.plugins.selection import ArrayFacts, Capabilities, Grade, Refusal
 
 CHUNK = 1 << 18  # rows
 
 
-class _Answers(Answers):
+class _Capabilities(Capabilities):
     def refusal(self, array: ArrayFacts) -> Refusal | None:
         from gangsaw.codecs.integers.params import MOST_COLUMNS, refused
 
@@ -18,7 +18,7 @@ class _Answers(Answers):
         takes = f"codes uint32 of 1 to {MOST_COLUMNS} columns"
         return Refusal(found, takes) if found else None
 
-    def suits(self, array: ArrayFacts) -> Grade:
+    def grade(self, array: ArrayFacts) -> Grade:
         return Grade.MADE_FOR if array.content == INTEGER_ROWS else Grade.ON_REQUEST
 
     def is_aside(self, array: ArrayFacts) -> bool:
@@ -29,4 +29,4 @@ class _Answers(Answers):
         return {0: CHUNK, 1: array.shape[1]}
 
 
-ANSWERS = _Answers()
+CAPABILITIES = _Capabilities()

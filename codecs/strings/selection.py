@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from typing import cast
 
 from gangsaw.codecs.core import codec_table
-from gangsaw.codecs.core.plugins.selection import Answers, ArrayFacts, Grade, Refusal
+from gangsaw.codecs.core.plugins.selection import ArrayFacts, Capabilities, Grade, Refusal
 from gangsaw.codecs.strings.params import INNER
 
 LEAST = 1000  # bytes of a sample
 GAIN = 0.95  # required size ratio to the general codec for a sample
 
 
-class _Answers(Answers):
+class _Capabilities(Capabilities):
     def refusal(self, array: ArrayFacts) -> Refusal | None:
         if array.dtype.kind != "T":
             return Refusal(f"holds {array.dtype.name} items", "codes strings of any length")
         return None
 
-    def suits(self, array: ArrayFacts) -> Grade:
+    def grade(self, array: ArrayFacts) -> Grade:
         if array.sample is None or array.general_bytes is None:
             return Grade.ON_REQUEST
         sample = array.sample()
@@ -44,16 +44,16 @@ class _Answers(Answers):
     def summary(
         self, params: Mapping[str, object], usual: Mapping[str, object]
     ) -> Mapping[str, object]:
-        name, own = _said(params)
-        usual_name, of_usual = _said(usual)
-        answer = codec_table.answers().get(name, Answers())
-        return {"inner": name, **answer.summary(own, of_usual if name == usual_name else {})}
+        name, own = _inner_params(params)
+        usual_name, of_usual = _inner_params(usual)
+        inner = codec_table.capabilities().get(name, Capabilities())
+        return {"inner": name, **inner.summary(own, of_usual if name == usual_name else {})}
 
 
-ANSWERS = _Answers()
+CAPABILITIES = _Capabilities()
 
 
-def _said(params: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
+def _inner_params(params: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
     """Return name and parameters of the inner codec."""
     inner = cast("Mapping[str, object]", params["inner"])
     return str(inner["name"]), cast("Mapping[str, object]", inner["configuration"])

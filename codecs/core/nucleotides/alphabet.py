@@ -17,9 +17,9 @@ SETS = dict(zip("ATCGURYSWKMBDHVN", (A, T, C, G, T, R, Y, S, W, K, M, B, D, H, V
 LETTER_OF_SET = {bits: letter for letter, bits in SETS.items() if letter != "U"}
 
 
-def both_cases(letters: bytes) -> bytes:
+def both_cases(bases: bytes) -> bytes:
     """Return letters in upper case, and in lower case."""
-    return letters.upper() + letters.lower()
+    return bases.upper() + bases.lower()
 
 
 def paired(bits: int) -> int:
@@ -39,6 +39,6 @@ def _complement() -> bytes:
 COMPLEMENT = _complement()  # for `bytes.translate`
 
 
-def other_strand(text: bytes) -> bytes:
+def reverse_complement_text(text: bytes) -> bytes:
     """Return the reverse complement of a text."""
     return text.translate(COMPLEMENT)[::-1]

@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from gangsaw.codecs.core.numba.jit import intrinsic, shuffled_octets
+from gangsaw.codecs.core.numba.jit import intrinsic, shuffled_bytes
 from gangsaw.codecs.core.numba.lowering import (
     Args,
     Builder,
@@ -23,57 +23,57 @@ from gangsaw.codecs.core.numba.lowering import (
 from gangsaw.codecs.core.numba.vectors.integers import Mask, Vector, lowered, splat, static
 
 TABLE = 16
-OCTETS = shuffled_octets() or TABLE  # bytes in a vector
-OF_OCTETS, OF_FOURTH = static(OCTETS), static(OCTETS // 4)
+VECTOR_BYTES = shuffled_bytes() or TABLE  # bytes in a vector
+OF_BYTES, OF_FOURTH = static(VECTOR_BYTES), static(VECTOR_BYTES // 4)
 
 _PICKS = {16: "ssse3.pshuf.b.128", 32: "avx2.pshuf.b", 64: "avx512.pshuf.b.512"}
 
 
-def table(items: bytes) -> tuple[np.uint64, np.uint64]:
-    """Return 16 bytes as two words for `pick`: items 0 to 7 and 8 to 15, the first lowest."""
+def split_table(items: bytes) -> tuple[np.uint64, np.uint64]:
+    """Return 16 bytes as two words for `look_up`: items 0 to 7 and 8 to 15, the first lowest."""
     low, high = np.frombuffer(items, "<u8")
     return np.uint64(low), np.uint64(high)
 
 
 @intrinsic
-def pick(
+def look_up_bytes(
     typing_context: TypingContext, vector: Vector, low: types.Integer, high: types.Integer
 ) -> Lowering:
     """Look up each byte in a table of 16 by its lower half; bytes above 127 give 0.
 
-    low, high : uint64 each, from `table`
+    low, high : uint64 each, from `split_table`
     """
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
-        emit = _picked if shuffled_octets() == vector.lanes else emit_plain_pick
+        emit = _emit_look_up if shuffled_bytes() == vector.lanes else emit_plain_look_up
         return emit(builder, *args)
 
     return vector(vector, types.uint64, types.uint64), codegen
 
 
-def _picked(builder: Builder, octets: Value, low: Value, high: Value) -> Value:
-    items, lanes = _items(builder, low, high), octets.type.count
+def _emit_look_up(builder: Builder, indices: Value, low: Value, high: Value) -> Value:
+    items, lanes = _items(builder, low, high), indices.type.count
     places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [*range(TABLE)] * (lanes // TABLE))
     items = builder.shuffle_vector(items, items, places)
-    function_type = ir.FunctionType(octets.type, [octets.type, octets.type])
+    function_type = ir.FunctionType(indices.type, [indices.type, indices.type])
     function = cgutils.get_or_insert_function(
         builder.module, function_type, f"llvm.x86.{_PICKS[lanes]}"
     )
-    return builder.call(function, [items, octets])
+    return builder.call(function, [items, indices])
 
 
-def emit_plain_pick(builder: Builder, octets: Value, low: Value, high: Value) -> Value:
-    """Emit the operation of `pick` for processors without an instruction for it."""
+def emit_plain_look_up(builder: Builder, indices: Value, low: Value, high: Value) -> Value:
+    """Emit the operation of `look_up` for processors without an instruction for it."""
 
     def same(value: int) -> Value:
-        return ir.Constant(octets.type, [value] * octets.type.count)
+        return ir.Constant(indices.type, [value] * indices.type.count)
 
     items = _items(builder, low, high)
-    index, found = builder.and_(octets, same(0x8F)), same(0)
+    index, found = builder.and_(indices, same(0x8F)), same(0)
     for i in range(TABLE):
         item = builder.extract_element(items, ir.IntType(32)(i))
         one = builder.insert_element(same(0), item, ir.IntType(32)(0))
-        where = ir.Constant(ir.VectorType(ir.IntType(32), octets.type.count), None)
+        where = ir.Constant(ir.VectorType(ir.IntType(32), indices.type.count), None)
         is_it = builder.icmp_unsigned("==", index, same(i))
         found = builder.select(is_it, builder.shuffle_vector(one, one, where), found)
     return found

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from gangsaw.codecs.bwt.params import EFFORTS
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, both_cases
 from gangsaw.codecs.core.plugins.contents import TEXT
 from gangsaw.codecs.core.plugins.selection import (
-    Answers,
     ArrayFacts,
+    Capabilities,
     Extents,
     Grade,
     Option,
@@ -37,7 +37,7 @@ CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 NUCLEOTIDE_LETTERS, SHARE = both_cases(BASES + b"N"), 0.95  # other codecs are for these
 
 
-class _Answers(Answers):
+class _Capabilities(Capabilities):
     options = (Option("effort", "fast or dense.", "dense", choices=EFFORTS[::-1]),)
 
     def refusal(self, array: ArrayFacts) -> Refusal | None:
@@ -49,7 +49,7 @@ class _Answers(Answers):
             return Refusal(f"holds {array.dtype.name} items", "codes items that are plain bytes")
         return None
 
-    def suits(self, array: ArrayFacts) -> Grade:
+    def grade(self, array: ArrayFacts) -> Grade:
         if not _is_plain(array.shape, array.dtype):
             is_proven = _is_untaken(array) and _is_repetitive(array)
             return Grade.PROVEN if is_proven else Grade.ON_REQUEST
@@ -69,7 +69,7 @@ class _Answers(Answers):
         return {"effort": params["effort"], **super().summary(params, usual)}
 
 
-ANSWERS = _Answers()
+CAPABILITIES = _Capabilities()
 
 
 def _is_plain(shape: Extents, dtype: Dtype) -> bool:

@@ -1,4 +1,4 @@
-"""Messages about kernels that are compiled: none for two seconds, then their number.
+"""Counts of compiled kernels, and messages with them, none in the first two seconds.
 
 A library writes nothing to the terminal unasked, as Numba and PyTorch do: it logs at level INFO. A
 command names a folder in the environment. Each of its processes, workers included, writes its
@@ -16,9 +16,9 @@ from pathlib import Path
 
 LOG = logging.getLogger("gangsaw.kernels")
 FOLDER = "GANGSAW_TELL_KERNELS"  # variable with the folder for the counts of processes
-PATIENCE = 2.0  # seconds of compilation without a message
-SELDOM = 20.0  # seconds between messages
-OFTEN = 0.2  # seconds between writes of a process
+QUIET_SECONDS = 2.0  # seconds of compilation without a message
+MESSAGE_SECONDS = 20.0  # seconds between messages
+WRITE_SECONDS = 0.2  # seconds between writes of a process
 
 
 @dataclass(frozen=True)
@@ -43,64 +43,66 @@ class KernelCount:
 
 
 @dataclass
-class CompileTally:
+class CompileCounters:
     """Counters of compilations in this process; changed under Numba's lock.
 
     Attributes
     ----------
     last : kernels compiled so far for the current outermost one
     seconds : time spent on outermost kernels that are done
-    told : time.monotonic() of the last message
+    reported : time.monotonic() of the last message
     expected : kernels of this process and of its helpers, once these are started
     """
 
     count: int = 0
     last: int = 0
     seconds: float = 0.0
-    told: float = 0.0
+    reported: float = 0.0
     expected: int = 0
 
 
-tally = CompileTally()
+counters = CompileCounters()
 
 
 def compiled(kernel: str, seconds: float) -> None:
     """Count a kernel; `seconds` is the time since the outermost one began."""
-    tally.count += 1
-    tally.last += 1
+    counters.count += 1
+    counters.last += 1
     LOG.debug("compiled %s", kernel)
-    _tell(KernelCount(tally.count, tally.seconds + seconds, tally.expected), OFTEN)
+    _report(
+        KernelCount(counters.count, counters.seconds + seconds, counters.expected), WRITE_SECONDS
+    )
 
 
 def expect(count: int) -> None:
     """Add `count` kernels to the expected ones, besides those that this process compiled."""
-    tally.expected = max(tally.expected, tally.count) + count
+    counters.expected = max(counters.expected, counters.count) + count
 
 
 def done(seconds: float) -> None:
     """Finish an outermost kernel; without a compilation in it, it was loaded."""
-    if tally.last:
-        tally.seconds += seconds
-        _tell(KernelCount(tally.count, tally.seconds, tally.expected), 0.0)
-    tally.last = 0
+    if counters.last:
+        counters.seconds += seconds
+        _report(KernelCount(counters.count, counters.seconds, counters.expected), 0.0)
+    counters.last = 0
 
 
-def told(folder: Path) -> KernelCount:
+def sum_counts(folder: Path) -> KernelCount:
     """Return the sum of the counts that all processes wrote to a folder."""
     every = [_read(path) for path in folder.glob("[0-9]*")]
     sums = (sum(getattr(one, each.name) for one in every) for each in fields(KernelCount))
     return KernelCount(*sums)
 
 
-def _tell(so_far: KernelCount, seldom: float) -> None:
+def _report(so_far: KernelCount, interval: float) -> None:
     folder, now = os.environ.get(FOLDER), time.monotonic()
     if folder:
-        if now - tally.told >= seldom:
-            tally.told = now
+        if now - counters.reported >= interval:
+            counters.reported = now
             with suppress(OSError):  # the command has ended
                 _write(Path(folder) / str(os.getpid()), so_far)
-    elif so_far.seconds >= PATIENCE and now - tally.told >= SELDOM:
-        tally.told = now
+    elif so_far.seconds >= QUIET_SECONDS and now - counters.reported >= MESSAGE_SECONDS:
+        counters.reported = now
         LOG.info("%s", so_far.line())
 
 

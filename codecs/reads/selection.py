@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangsaw.codecs.core.nucleotides.letters import BASES
+from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.codecs.core.plugins.contents import (
     LINE_OFFSETS,
     READ_NAMES,
@@ -12,8 +12,8 @@ from gangsaw.codecs.core.plugins.contents import (
     READ_SEQUENCES,
 )
 from gangsaw.codecs.core.plugins.selection import (
-    Answers,
     ArrayFacts,
+    Capabilities,
     Extents,
     Grade,
     Picture,
@@ -32,7 +32,7 @@ LETTERS, SHARE = frozenset(BASES + b"UN"), 0.95  # bytes of reads, and their lea
 LINES = 20  # in a sample, at least
 
 
-class _Answers(Answers):
+class _Capabilities(Capabilities):
     def refusal(self, array: ArrayFacts) -> Refusal | None:
         if array.dtype.str[1:] not in ("u1", "u8"):
             return Refusal(f"holds {array.dtype.name} samples", "codes bytes and their offsets")
@@ -40,7 +40,7 @@ class _Answers(Answers):
             return Refusal(f"has {len(array.shape)} axes", "codes lines on one axis")
         return None
 
-    def suits(self, array: ArrayFacts) -> Grade:
+    def grade(self, array: ArrayFacts) -> Grade:
         if array.content in CONTENTS:
             return Grade.MADE_FOR
         if array.dtype.str[1:] != "u1" or array.sample is None:
@@ -63,7 +63,7 @@ class _Answers(Answers):
         return Picture((0,), kind="reads")
 
 
-ANSWERS = _Answers()
+CAPABILITIES = _Capabilities()
 
 
 def _kind(array: ArrayFacts) -> str:

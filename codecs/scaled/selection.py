@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.plugins.selection import (
-    Answers,
     ArrayFacts,
+    Capabilities,
     Extents,
     Grade,
     Picture,
@@ -25,13 +25,13 @@ FLOAT_BYTES = (4, 8)
 MOST_LEVELS = 1 << 15  # levels of integers that only show on which axis floats are smooth
 
 
-class _Answers(Answers):
+class _Capabilities(Capabilities):
     def refusal(self, array: ArrayFacts) -> Refusal | None:
         if array.dtype.kind != "f" or array.dtype.itemsize not in FLOAT_BYTES:
             return Refusal(f"holds {array.dtype.name} samples", "codes float32 and float64")
-        return codec_table.answer(INNER).refusal(_of_integers(array))
+        return codec_table.capabilities_of(INNER).refusal(_of_integers(array))
 
-    def suits(self, array: ArrayFacts) -> Grade:
+    def grade(self, array: ArrayFacts) -> Grade:
         found = _proposed(array)
         if found is None or array.sample is None or array.general_bytes is None:
             return Grade.ON_REQUEST
@@ -47,10 +47,10 @@ class _Answers(Answers):
         return self.refusal(array) is not None
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
-        return codec_table.answer(INNER).least_chunks(_of_integers(array))
+        return codec_table.capabilities_of(INNER).least_chunks(_of_integers(array))
 
     def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
-        own = codec_table.answer(INNER).parameters(_of_integers(array), chunks)
+        own = codec_table.capabilities_of(INNER).parameters(_of_integers(array), chunks)
         inner = {"name": INNER, "configuration": own}
         return {"inner": inner, **(_proposed(array) or {})}
 
@@ -71,18 +71,18 @@ class _Answers(Answers):
     def summary(
         self, params: Mapping[str, object], usual: Mapping[str, object]
     ) -> Mapping[str, object]:
-        name, own = _said(params["inner"])
-        usual_name, of_usual = _said(usual["inner"])
-        inner = codec_table.answers().get(name, Answers())
-        told = inner.summary(own, of_usual if name == usual_name else {})
-        return {"samples": formula(params), "inner": name, **told}
+        name, own = _name_and_params(params["inner"])
+        usual_name, of_usual = _name_and_params(usual["inner"])
+        inner = codec_table.capabilities().get(name, Capabilities())
+        shown = inner.summary(own, of_usual if name == usual_name else {})
+        return {"samples": formula(params), "inner": name, **shown}
 
     def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:
-        name, own = _said(params["inner"])
-        return codec_table.answers().get(name, Answers()).picture(own, dims)
+        name, own = _name_and_params(params["inner"])
+        return codec_table.capabilities().get(name, Capabilities()).picture(own, dims)
 
 
-ANSWERS = _Answers()
+CAPABILITIES = _Capabilities()
 
 
 def formula(params: Mapping[str, object]) -> str:
@@ -133,8 +133,10 @@ def _of_integers(array: ArrayFacts) -> ArrayFacts:
 
     cube = array.cube
     dtype = np.dtype(INTEGERS[-1])
-    held = None if cube is None else lambda: _as_integers(cube())
-    return replace(array, dtype=dtype, cube=held, sample=None, extremes=None, general_bytes=None)
+    integers = None if cube is None else lambda: _as_integers(cube())
+    return replace(
+        array, dtype=dtype, cube=integers, sample=None, extremes=None, general_bytes=None
+    )
 
 
 def _as_integers(floats: NumpyArray) -> NumpyArray:
@@ -148,7 +150,7 @@ def _as_integers(floats: NumpyArray) -> NumpyArray:
     return found
 
 
-def _said(codec: object) -> tuple[str, Mapping[str, object]]:
+def _name_and_params(codec: object) -> tuple[str, Mapping[str, object]]:
     """Return name and parameters of a codec in the configuration."""
-    said = cast("Mapping[str, object]", codec)
-    return str(said["name"]), cast("Mapping[str, object]", said["configuration"])
+    config = cast("Mapping[str, object]", codec)
+    return str(config["name"]), cast("Mapping[str, object]", config["configuration"])
