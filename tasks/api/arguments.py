@@ -25,8 +25,8 @@ from gangsaw.tasks.formats.contract.table import readable
 from gangsaw.tasks.formats.python_objects.conversion import build_source_error, kind_of, source_of
 from gangsaw.tasks.jobs.verification.attributes import stored_attributes
 from gangsaw.tasks.sources.source import Source, Stream
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.versions import Watch
 
 if TYPE_CHECKING:
     import dask.array as da

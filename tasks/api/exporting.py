@@ -29,9 +29,9 @@ from gangsaw.tasks.store.damage import (
     SkippedRecords,
     check_damage,
 )
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.files import bytes_below
 from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.salvage import DamagedBlock, Mending
 from gangsaw.tasks.store.source import ZarrSource
 from gangsaw.tasks.store.state.lease import leased
@@ -111,7 +111,7 @@ class ExportJob:
 
     def _export(self, source: Source, damage: Damage, started: float) -> ExportResult:
         watch = Watch.of(source)
-        with watch.held(), published_if(watch.check) as written:
+        with watch.checked(), published_if(watch.check) as written:
             taken = on_device(source) if self.is_on_gpu else source
             left_out = export(taken, self.targets, self.wanted, replace(self.work, damage=damage))
         done = ExportResult(left_out)

@@ -55,9 +55,9 @@ from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.arrays.layout import ChunkChoice
 from gangsaw.tasks.store.damage import damage_asked
 from gangsaw.tasks.store.objects.address import opened_with, why_no_store
-from gangsaw.tasks.store.objects.change_stamps import Watch, Watched
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.objects.stores import StoreLike, as_address
+from gangsaw.tasks.store.objects.versions import Watch, Watched
 from gangsaw.tasks.store.state.lease import refuse_leased
 from gangsaw.tasks.store.zip_target import packed_target
 
@@ -344,7 +344,7 @@ def _compared(
     """Check a store, and compare it with an open source."""
     other = as_stored(opened[0], store)
     with (
-        opened[1].held(),
+        opened[1].checked(),
         TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
         staged(other, lambda name: Path(folder, name)) as ready,
     ):

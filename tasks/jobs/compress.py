@@ -37,9 +37,9 @@ from gangsaw.tasks.store.arrays.layout import (
 )
 from gangsaw.tasks.store.dataset.dims import renamed_dims
 from gangsaw.tasks.store.dataset.paths import check_paths
-from gangsaw.tasks.store.objects.change_stamps import Watched
 from gangsaw.tasks.store.objects.files import is_within, resolved
 from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.versions import Watched
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
 from gangsaw.tasks.store.state.journal import Journal
 from gangsaw.tasks.store.state.lease import Lease, leased
@@ -167,7 +167,7 @@ def compress(
             ]
             meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
             entries = EntryWriter([array.ledger for array in arrays])
-            with watch.held(lambda: _give_up(arrays, lease)):
+            with watch.checked(lambda: _give_up(arrays, lease)):
                 _run(arrays, entries, meter, client, _seeing(options, source, place.work), lease)
             had_manifests = [array.had_manifest for array in arrays]
             with can_be_resumed(), entries.written_on_failure():

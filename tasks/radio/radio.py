@@ -26,7 +26,7 @@ from gangsaw.tasks.sources.source import Coordinate, Described, Region, Source, 
 from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.dataset.paths import resolved
 from gangsaw.tasks.store.dataset.variables import SMALL
-from gangsaw.tasks.store.objects.change_stamps import LOCK, file_stamps
+from gangsaw.tasks.store.objects.versions import LOCK, file_versions
 
 TEMPLATE = "template"
 FREQUENCY, POLARIZATION = "frequency", "polarization"
@@ -81,9 +81,9 @@ class RadioSource:
         """Return a text of path, size and modification time."""
         return identity_of(self.path)
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of the file, or of each file in the folder."""
-        return file_stamps(self.path)
+    def versions(self) -> Mapping[str, str]:
+        """Return the version of the file, or of each file in the folder."""
+        return file_versions(self.path)
 
 
 class PartRecord(TypedDict):

@@ -32,8 +32,8 @@ from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, no
 from gangsaw.tasks.store.dataset.paths import groups_kept
 from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split
 from gangsaw.tasks.store.objects.address import is_far, why_no_store
-from gangsaw.tasks.store.objects.change_stamps import GONE, places_stamps
 from gangsaw.tasks.store.objects.prefix import Place, open_place, read_again
+from gangsaw.tasks.store.objects.versions import GONE, array_versions
 from gangsaw.tasks.store.objects.zipped import zarr_at
 from gangsaw.tasks.store.salvage import PIECE, Mending, MendingOf, OpenArray, fill_for, never
 from gangsaw.tasks.store.state.identity import identity_of_store
@@ -179,13 +179,13 @@ class ZarrSource:
         return notes_of(self.left_out)
 
     def identity(self) -> str:
-        """Return the identity: content by the manifests, else address and stamps of all objects."""
+        """Return the identity: content by the manifests, else address and versions of all objects."""
         arrays = [(_place_of(array), array.version) for array in self.there]
         return identity_of_store(arrays, self.coords, self.attrs)
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of each array that is read, and of the members of the group."""
-        found = places_stamps(map(_place_of, (*self.there, *self.whole)))
+    def versions(self) -> Mapping[str, str]:
+        """Return the versions of each array that is read, and of the members of the group."""
+        found = array_versions(map(_place_of, (*self.there, *self.whole)))
         if self.tree is None:
             return found
         return {**found, f"{self.name}/{self.tree}".rstrip("/"): _outline(self.name, self.tree)}

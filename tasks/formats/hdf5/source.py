@@ -36,7 +36,7 @@ from gangsaw.tasks.store.dataset.carried import DTYPE
 from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.dataset.paths import groups_kept
 from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split
-from gangsaw.tasks.store.objects.change_stamps import file_stamps, version_of
+from gangsaw.tasks.store.objects.versions import file_versions, version_of
 
 if TYPE_CHECKING:
     import h5netcdf
@@ -103,9 +103,9 @@ class XarraySource:
         """Return the path, size and modification time of all files that contain samples."""
         return file_identity(self.path, *self.others)
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of all files that contain samples."""
-        return file_stamps(self.path, *self.others)
+    def versions(self) -> Mapping[str, str]:
+        """Return the versions of all files that contain samples."""
+        return file_versions(self.path, *self.others)
 
 
 def open_netcdf(

@@ -50,8 +50,8 @@ class ObjectSource:
         lines += [f"{coord.name} {coord.dims} {digest_of(coord.values)}" for coord in self.coords]
         return "objects " + hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return no change stamps: the caller is responsible for changes to the arrays."""
+    def versions(self) -> Mapping[str, str]:
+        """Return no versions: the caller is responsible for changes to the arrays."""
         return {}
 
 

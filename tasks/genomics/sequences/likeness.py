@@ -17,7 +17,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.compressed_text.text import text_of
 from gangsaw.tasks.genomics.sequences.fasta import BLANKS, HEAD_SIGN
-from gangsaw.tasks.store.objects.change_stamps import version_of
+from gangsaw.tasks.store.objects.versions import version_of
 
 # a file with fewer records, or with a median length above this, is a genome
 GENOME_RECORDS, GENOME_LETTERS = 1000, 50_000

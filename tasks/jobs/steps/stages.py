@@ -24,8 +24,8 @@ from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.runs.plan import plan_of_stages
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.sources.source import JobStage, Source, Stage, StageResources, Stream
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.store.state.lease import is_free, leased
 
@@ -64,7 +64,7 @@ def staged(
     is_over = any(isinstance(stage, JobStage) for stage in stages) and _comes_once(source)
     watch = Watch.of(source) if stages else None
     try:
-        with nullcontext() if watch is None else watch.held(lambda: _remove_all(made)):
+        with nullcontext() if watch is None else watch.checked(lambda: _remove_all(made)):
             for stage in stages:
                 made.append(folder_of(stage.name))
                 source = _staged_by(

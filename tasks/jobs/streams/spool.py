@@ -47,8 +47,8 @@ from gangsaw.tasks.store.arrays.layout import (
     CodecChoices,
     check_axes,
 )
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.skeleton import build_objects, digest
 from gangsaw.tasks.store.state.journal import FOLDER, Job
 from gangsaw.tasks.store.state.lease import Lease, leased
@@ -165,7 +165,7 @@ def spool(
                 for array in sample.arrays
             }
             steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
-            with watch.held(lambda: _give_up(arrays, lease)):
+            with watch.checked(lambda: _give_up(arrays, lease)):
                 _fill(arrays, steps, _StreamMeter(stream, meter, lease), client, used)
             lease.confirm()
             _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
@@ -198,8 +198,10 @@ def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
 
 
 def _identity(sample: StreamHead, watch: Watch) -> str:
-    """Return the identity of a whole stream: its name and the change stamps of its files."""
-    return "; ".join([sample.identity(), *(f"{k} {stamp}" for k, stamp in watch.before.items())])
+    """Return the identity of a whole stream: its name and the versions of its files."""
+    return "; ".join(
+        [sample.identity(), *(f"{k} {version}" for k, version in watch.before.items())]
+    )
 
 
 def _check_same(work: Place, names: Iterable[str], identity: str) -> None:

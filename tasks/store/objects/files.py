@@ -30,7 +30,7 @@ SYNCS_IN_FLIGHT = 16  # a file system commits several of them together
 FEW_SYNCS = 4  # up to this many are synced one by one: their callers already run in several threads
 
 
-def file_stamp(path: Path) -> tuple[int, str, int]:
+def file_version(path: Path) -> tuple[int, str, int]:
     """Return size in bytes, time of change in ns and inode of a file."""
     found = path.stat()
     return found.st_size, str(found.st_mtime_ns), found.st_ino

@@ -21,7 +21,7 @@ from gangsaw.tasks.store.objects.address import check_slashes, is_far
 from gangsaw.tasks.store.objects.files import (
     behind_link,
     create_file,
-    file_stamp,
+    file_version,
     keys_below,
     objects,
     partials,
@@ -46,8 +46,8 @@ CHANGES = ("ETag", "etag", "LastModified", "last_modified", "updated", "mtime", 
 UNLISTED = ("zarr.json", ".zarray", ".gangsaw/manifest")
 
 
-class ObjectStamp(NamedTuple):
-    """Change stamp of an object.
+class ObjectVersion(NamedTuple):
+    """Version of an object.
 
     Attributes
     ----------
@@ -214,8 +214,8 @@ class Place:
             if not is_marker(key.removeprefix(prefix)):
                 yield key.removeprefix(prefix)
 
-    def stamps(self) -> Iterator[ObjectStamp]:
-        """Yield the change stamp of each object below this prefix, temporary files excepted.
+    def versions(self) -> Iterator[ObjectVersion]:
+        """Yield the version of each object below this prefix, temporary files excepted.
 
         No object is read, with two exceptions: all of a store that reports only sizes, and UNLISTED
         where an address allows no listing.
@@ -223,19 +223,19 @@ class Place:
         if isinstance(self.store, LocalStore):
             root, folder = self.store.root, self.store.root / self.path
             if root.is_file():  # a store in one file
-                yield ObjectStamp("", *file_stamp(root))
+                yield ObjectVersion("", *file_version(root))
             for path in objects(folder):
-                yield ObjectStamp(path.relative_to(folder).as_posix(), *file_stamp(path))
+                yield ObjectVersion(path.relative_to(folder).as_posix(), *file_version(path))
         elif isinstance(self.store, FarStore):
-            yield from sync(self._list_stamps(self.store)) or self._read_stamps(UNLISTED)
+            yield from sync(self._list_versions(self.store)) or self._read_versions(UNLISTED)
         else:
-            yield from self._read_stamps(sorted(self.walk()))
+            yield from self._read_versions(sorted(self.walk()))
 
-    def _read_stamps(self, keys: Iterable[str]) -> Iterator[ObjectStamp]:
+    def _read_versions(self, keys: Iterable[str]) -> Iterator[ObjectVersion]:
         for key in keys:
             if (data := self.get(key)) is not None:
                 found = data.to_bytes()
-                yield ObjectStamp(key, len(found), f"{crc32c(found):08x}", 0)
+                yield ObjectVersion(key, len(found), f"{crc32c(found):08x}", 0)
 
     def delete(self, key: str) -> None:
         """Remove the object if it exists."""
@@ -315,7 +315,7 @@ class Place:
     async def _list_dir(self) -> list[str]:
         return [name async for name in self.store.list_dir(self.path)]
 
-    async def _list_stamps(self, store: FarStore) -> list[ObjectStamp]:
+    async def _list_versions(self, store: FarStore) -> list[ObjectVersion]:
         try:
             found = await store.found(self.path)
         except ConnectionError:
@@ -325,7 +325,7 @@ class Place:
         except Exception:  # a library's own error: no permission or no support for listings
             return []
         return [
-            ObjectStamp(
+            ObjectVersion(
                 key,
                 int(str(info.get("size") or 0)),
                 " ".join(str(info[name]) for name in CHANGES if info.get(name) is not None),

@@ -23,9 +23,9 @@ from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.chunks.device import share_of_device
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.store.arrays.chunks import METADATA
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.files import is_same
 from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.skeleton import digest
 from gangsaw.tasks.store.state.journal import Job, Journal
 from gangsaw.tasks.store.state.lease import leased
@@ -155,7 +155,7 @@ def _run_phases(
         work.clean()
     if not work.has(METADATA):
         with _left_as_found(job.place, resume):
-            with watch.held(job.give_up), can_be_resumed():
+            with watch.checked(job.give_up), can_be_resumed():
                 files = job.read(progress.on_read)
             read_seconds = time.monotonic() - started
             with can_be_resumed():

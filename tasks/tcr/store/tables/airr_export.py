@@ -15,8 +15,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.formats.exporting.atomic import published_if, whole_files
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.files import is_same
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.tcr.counting.paths.dataset import N_DIM, P_DIM
 from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
 from gangsaw.tasks.tcr.repertoire.opening import whole_table
