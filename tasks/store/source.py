@@ -179,7 +179,7 @@ class ZarrSource:
         return notes_of(self.left_out)
 
     def identity(self) -> str:
-        """Return the identity: content by the manifests, else address and versions of all objects."""
+        """Return the identity: content by the manifests, else addresses and versions of objects."""
         arrays = [(_place_of(array), array.version) for array in self.there]
         return identity_of_store(arrays, self.coords, self.attrs)
 
