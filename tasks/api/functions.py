@@ -30,7 +30,7 @@ from gangsaw.tasks.api.workers import page_of as page_of
 from gangsaw.tasks.api.workers import status as status
 from gangsaw.tasks.api.workers import workers as workers
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import current, job_of
+from gangsaw.tasks.engine.report.counters import current_counters, job_of
 from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.engine.run.run import Options
@@ -169,7 +169,7 @@ def encode(
             refuse_leased(open_place(target, writable=True))
         check_stream(source, recipe.options, resume)
     n_bytes = 0 if is_part or dry_run.is_on() else files_bytes(source)
-    if (tally := current()) is not None:
+    if (tally := current_counters()) is not None:
         tally.source_bytes = n_bytes
     with packed_target(target, overwrite=overwrite, resume=resume) as folder:
         summary = _encode(

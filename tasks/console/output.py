@@ -307,9 +307,9 @@ def show_plan(
 
     `targets` are the user's names, if the job has other ones.
     """
-    from gangsaw.tasks.engine.report.dry_run import rehearsed
+    from gangsaw.tasks.engine.report.dry_run import plan_job
 
-    plan = rehearsed(job)
+    plan = plan_job(job)
     if plan is None:
         write_json({"dry_run": True}) if as_json else write_table("nothing is left to do", [])
         return

@@ -17,7 +17,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.engine.report.progress import Amounts, Meter, OnProgress, Progress
-from gangsaw.tasks.engine.run.run import Options, check_room
+from gangsaw.tasks.engine.run.run import Options, check_task_memory
 from gangsaw.tasks.jobs.choice.choose import choose_layouts, wide_notes
 from gangsaw.tasks.jobs.chunks.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.chunks.in_memory import check_device
@@ -138,7 +138,7 @@ def compress(
     layouts, skeleton = _planned(source, codec, chunks)
     final = open_place(target, writable=True)
     _check_apart(source, final)
-    check_room(max(layouts[a.name].peak_bytes(a) for a in source.arrays), client, options)
+    check_task_memory(max(layouts[a.name].peak_bytes(a) for a in source.arrays), client, options)
     with leased(final) as lease:
         place = choose_target(
             final, skeleton.jobs, lease.confirm, resume=resume, overwrite=overwrite

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar, runtime
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.engine.run.graph import OnBlocks, run_on_blocks
 from gangsaw.tasks.engine.run.run import Options, run
-from gangsaw.tasks.engine.scheduling.lazy import Lazy, overlaps
+from gangsaw.tasks.engine.scheduling.lazy import Lazy, find_overlaps
 from gangsaw.tasks.jobs.chunks import in_memory
 from gangsaw.tasks.jobs.chunks.device import share_of_device
 from gangsaw.tasks.jobs.chunks.in_memory import narrowed
@@ -134,7 +134,7 @@ class ArrayBatches(Lazy[ArrayBatch[BatchT, ResultT]], Generic[BatchT, ResultT]):
 
     def between(self, start: int, stop: int) -> ArrayBatches[BatchT, ResultT]:
         """Return the batches `start` to `stop` - 1."""
-        found = overlaps(self.ends, start, stop)
+        found = find_overlaps(self.ends, start, stop)
         return ArrayBatches(tuple(self._some(*one) for one in found))
 
     def __iter__(self) -> Iterator[ArrayBatch[BatchT, ResultT]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol, cast
 
-from gangsaw.tasks.engine.report.counters import current
+from gangsaw.tasks.engine.report.counters import current_counters
 from gangsaw.tasks.engine.scheduling.lazy import Units
 
 OURS = "gangsaw."
@@ -77,7 +77,7 @@ class Labels:
         codecs = tuple("" if one is None else codec_named(one) for one in metadata)
         *firsts, total = accumulate((work.n_chunks for work in works), initial=0)
         labels = cls(codecs, tuple(firsts))
-        if (tally := current()) is not None and all(work.n_chunks for work in works):
+        if (tally := current_counters()) is not None and all(work.n_chunks for work in works):
             tally.expect_chunks(total, (labels.place(i, run) for i, run in _runs(works)))
         return labels
 
@@ -89,6 +89,6 @@ class Labels:
 
     def tell(self, array: int, batch: object, result: object) -> None:
         """Set the codec and chunks of the next report; count the chunks with problems as failed."""
-        if (tally := current()) is not None:
+        if (tally := current_counters()) is not None:
             tally.at(self.codecs[array], self.place(array, batch))
             tally.failed(getattr(result, "problems", ()))

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from gangsaw.tasks.engine.report.counters import Tally, job
+from gangsaw.tasks.engine.report.counters import JobCounters, job
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.history import PastJob, note
 from gangsaw.tasks.store.state.lease import LeaseLost
@@ -45,28 +45,28 @@ def noted(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[None]:
         _note(target.final, arrays, tally, "done")
 
 
-def _note(store: Place, arrays: Iterable[str], tally: Tally, outcome: str) -> None:
+def _note(store: Place, arrays: Iterable[str], counters: JobCounters, outcome: str) -> None:
     with suppress(OSError):
         first = min(arrays, default="")
         array = store / first if first else store
         if array.has(JOB):  # a failed job may have moved its store away
-            note(array, _entry(tally, outcome))
+            note(array, _entry(counters, outcome))
 
 
-def _entry(tally: Tally, outcome: str) -> PastJob:
-    done = tally.progress
+def _entry(counters: JobCounters, outcome: str) -> PastJob:
+    done = counters.progress
     return PastJob(
-        command=tally.kind,
+        command=counters.kind,
         version=version("gangsaw"),
-        began=_iso(tally.began),
+        began=_iso(counters.began),
         ended=_iso(time.time()),
         outcome=outcome,
         chunks=done.done if done else 0,
         resumed=done.resumed if done else 0,
         raw_bytes=done.raw_bytes if done else 0,
         stored_bytes=done.stored_bytes if done else 0,
-        workers=len(tally.workers),
-        source_bytes=tally.source_bytes,
+        workers=len(counters.workers),
+        source_bytes=counters.source_bytes,
     )
 
 

@@ -18,7 +18,7 @@ import gangsaw
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.engine.report.dry_run import Depth, rehearsed
+from gangsaw.tasks.engine.report.dry_run import Depth, plan_job
 from gangsaw.tasks.engine.report.progress import Progress
 from gangsaw.tasks.engine.run.run import Options
 from gangsaw.tasks.engine.scheduling import memory
@@ -154,11 +154,11 @@ def test_a_rehearsal_gives_back_what_it_read(tmp_path: Path) -> None:
     stream, whole = RehearsedStream(once := Given(cut(cube(), 3, 4, 23))), cube()
     assert stream.as_it_is() is once
     for depth in (Depth.CHECK, Depth.WHOLE):
-        plan = rehearsed(lambda: spool(stream, tmp_path / "a.zarr", chunks=(5, 4, 7)), depth)
+        plan = plan_job(lambda: spool(stream, tmp_path / "a.zarr", chunks=(5, 4, 7)), depth)
         assert plan is not None
         assert plan.arrays[0].codec == "gangsaw.ccsds123"
     with pytest.raises(BadParams, match="no axis"):
-        rehearsed(lambda: spool(stream, tmp_path / "a.zarr", chunks={"nope": 1}), Depth.CHECK)
+        plan_job(lambda: spool(stream, tmp_path / "a.zarr", chunks={"nope": 1}), Depth.CHECK)
     assert not (tmp_path / "a.zarr").exists()
     assert stream.as_it_is() is stream
     spool(stream, tmp_path / "a.zarr", chunks=(5, 4, 7))
