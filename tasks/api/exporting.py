@@ -17,7 +17,7 @@ from gangsaw.tasks.formats.contract.opening import open_source, open_store
 from gangsaw.tasks.formats.exporting.atomic import published_if
 from gangsaw.tasks.formats.exporting.export import choose_format, export
 from gangsaw.tasks.formats.exporting.flat_export import export_grid
-from gangsaw.tasks.jobs.chunks.device_source import on_device
+from gangsaw.tasks.jobs.chunks.device_source import source_on_device
 from gangsaw.tasks.jobs.sizes import sizes_of
 from gangsaw.tasks.jobs.survey import damaged_blocks, is_of_damage
 from gangsaw.tasks.sources.source import Source
@@ -112,7 +112,7 @@ class ExportJob:
     def _export(self, source: Source, damage: Damage, started: float) -> ExportResult:
         watch = Watch.of(source)
         with watch.checked(), published_if(watch.check) as written:
-            taken = on_device(source) if self.is_on_gpu else source
+            taken = source_on_device(source) if self.is_on_gpu else source
             left_out = export(taken, self.targets, self.wanted, replace(self.work, damage=damage))
         done = ExportResult(left_out)
         done.targets = self.targets

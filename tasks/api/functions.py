@@ -47,13 +47,13 @@ from gangsaw.tasks.jobs.figures.report import StoreInfo, describe
 from gangsaw.tasks.jobs.sizes import files_bytes
 from gangsaw.tasks.jobs.steps.stages import scratch_of, staged, staged_at_target
 from gangsaw.tasks.jobs.streams.spool import spool
-from gangsaw.tasks.jobs.verification.compared import compared
+from gangsaw.tasks.jobs.verification.compared import compare_with_stream
 from gangsaw.tasks.jobs.verification.verify import Report
 from gangsaw.tasks.jobs.verification.verify import verify as check
 from gangsaw.tasks.sources.open_files import closes_files
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.arrays.layout import ChunkChoice
-from gangsaw.tasks.store.damage import damage_asked
+from gangsaw.tasks.store.damage import parse_damage
 from gangsaw.tasks.store.objects.address import opened_with, why_no_store
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.objects.stores import StoreLike, as_address
@@ -269,7 +269,7 @@ def decompress(
     BadParams : the format cannot represent the samples or items, or a file is in the way
     JobFailed : the job stopped; the subclass `DamagedStore`, also a CorruptChunk, lists all blocks
     """
-    damage = damage_asked(damaged, damaged_value)
+    damage = parse_damage(damaged, damaged_value)
     wanted = options or ExportOptions()
     return ExportJob(
         as_address(store, storage_options),
@@ -349,9 +349,14 @@ def _compared(
         staged(other, lambda name: Path(folder, name)) as ready,
     ):
         if isinstance(ready, Stream):
-            return compared(run(), store, ready, reader)
+            return compare_with_stream(run(), store, ready, reader)
         is_part = bool(wanted.variables or wanted.group) or isinstance(other, Stream)  # has indexes
-        return run(against=ready, is_part=is_part, witness=reader, accept_loss=wanted.accept_loss)
+        return run(
+            against=ready,
+            is_part=is_part,
+            independent_reader=reader,
+            accept_loss=wanted.accept_loss,
+        )
 
 
 def options_for(device: str, client: Client | None) -> Options:

@@ -176,7 +176,7 @@ def compress(
                     array.finish()
                     entries.forget(number)
         if not all(had_manifests):  # a repair keeps the output of an abandoned overwrite
-            place.drop_given_up()
+            place.remove_abandoned()
     notes = host_notes(
         {a.function.source.name: a.function.metadata for a in arrays}, "encode", options
     )

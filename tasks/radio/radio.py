@@ -23,8 +23,8 @@ from gangsaw.codecs.core.plugins.options import nearest
 from gangsaw.tasks.formats.flat.flat_array import file_identity
 from gangsaw.tasks.radio.rows import ROW, Rows, RowsRecord, Run
 from gangsaw.tasks.sources.source import Coordinate, Described, Region, Source, Unlike
-from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
-from gangsaw.tasks.store.dataset.paths import resolved
+from gangsaw.tasks.store.dataset.losses import Refused, left_out_attrs, notes_of, storable_variables
+from gangsaw.tasks.store.dataset.paths import resolve_paths
 from gangsaw.tasks.store.dataset.variables import SMALL
 from gangsaw.tasks.store.objects.versions import LOCK, file_versions
 
@@ -279,7 +279,7 @@ class VariableSelection:
     def without(self, path: str, refused: Sequence[Refused]) -> tuple[Refused, ...]:
         """Return the items that are left out; raise BadParams if the loss was not accepted."""
         try:
-            return kept((), refused, self.variables, accept_loss=self.accept_loss)[1]
+            return storable_variables((), refused, self.variables, accept_loss=self.accept_loss)[1]
         except BadParams as error:
             raise BadParams(f"{path}: {error}") from None
 
@@ -308,7 +308,7 @@ def pick(source: RadioSource, variables: Sequence[str]) -> RadioSource:
     Raises BadParams for unknown names.
     """
     names = [array.name for array in source.arrays]
-    variables = resolved(variables, names)
+    variables = resolve_paths(variables, names)
     if unknown := sorted(set(variables) - set(names)):
         near = nearest(unknown[0], names)
         raise BadParams(f"no variable {unknown[0]!r}; there are: {', '.join(names)}{near}")

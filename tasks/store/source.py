@@ -21,16 +21,21 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, first_line
 from gangsaw.tasks.sources.library_errors import reading
 from gangsaw.tasks.sources.source import Coordinate, Described, GroupAttrs, Region, SourceArray
-from gangsaw.tasks.store.array_metadata import axes_of, axis_names, stored_attrs, stored_dtype
+from gangsaw.tasks.store.array_metadata import (
+    axis_names,
+    complete_axis_names,
+    stored_attrs,
+    stored_dtype,
+)
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 from gangsaw.tasks.store.arrays.grids import any_grid, largest_chunks, regular_chunks
 from gangsaw.tasks.store.arrays.members import members, open_node
 from gangsaw.tasks.store.arrays.whole_chunks import WholeChunks
 from gangsaw.tasks.store.dataset.as_read import nameless
 from gangsaw.tasks.store.dataset.attribute_types import order_of
-from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
-from gangsaw.tasks.store.dataset.paths import groups_kept
-from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split
+from gangsaw.tasks.store.dataset.losses import Refused, left_out_attrs, notes_of, storable_variables
+from gangsaw.tasks.store.dataset.paths import groups_with_variables
+from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split_variables
 from gangsaw.tasks.store.objects.address import is_far, why_no_store
 from gangsaw.tasks.store.objects.prefix import Place, open_place, read_again
 from gangsaw.tasks.store.objects.versions import GONE, array_versions
@@ -226,10 +231,12 @@ def _of_group(
         inner = ", ".join(group.path for group in groups) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
     chunked = {array.name for array in there if _is_chunked(node, array)}
-    found, lost = kept(there, refused, variables, chunked, accept_loss=accept_loss)
-    arrays, coords = split(found, variables, chunked)
+    found, lost = storable_variables(there, refused, variables, chunked, accept_loss=accept_loss)
+    arrays, coords = split_variables(found, variables, chunked)
     if variables:
-        groups = groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])
+        groups = groups_with_variables(
+            groups, [*(a.name for a in arrays), *(c.name for c in coords)]
+        )
     attrs = {**_group_attrs(node), **left_out_attrs(lost)}
     taken = {a.name for a in arrays}
     own = tuple(a for a in there if a.name in taken)
@@ -242,8 +249,8 @@ def _of_group(
 def _root(address: str, node: AnyArray, mending: MendingOf) -> ZarrSource:
     """Return the source of an array at the root, which has no name."""
     array = replace(_describe(address, node, ROOT_NAME), mending=mending(ROOT_NAME))
-    (found,), _ = kept([array])
-    arrays, _ = split([found], [ROOT_NAME])
+    (found,), _ = storable_variables([array])
+    arrays, _ = split_variables([found], [ROOT_NAME])
     return ZarrSource(address, arrays, attrs={ROOT: ROOT_NAME}, there=(array,))
 
 
@@ -348,7 +355,7 @@ def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
         name=name,
         shape=array.shape,
         dtype=array.dtype,
-        dims=axes_of(array),
+        dims=complete_axis_names(array),
         chunks=chunks,
         shards=array.shards,
         attrs={

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.contents import CONTENT, TEXT
 from gangsaw.tasks.compressed_text.measured import share_read
 from gangsaw.tasks.compressed_text.streams import packed_sign
-from gangsaw.tasks.compressed_text.text import text_of
+from gangsaw.tasks.compressed_text.text import read_blocks
 from gangsaw.tasks.formats.flat.flat_array import FlatArray, FlatSource
 from gangsaw.tasks.sources.source import Coordinate, Described
 from gangsaw.tasks.store.objects.versions import file_versions
@@ -73,7 +73,7 @@ class StreamedText:
     def pieces(self) -> Iterator[Mapping[str, NumpyArray]]:
         """Yield the next pieces; raise BadParams if compressed data are damaged."""
         start = b""
-        for text in text_of(self.path, self.notes):
+        for text in read_blocks(self.path, self.notes):
             start += text[: START - len(start)].tobytes()
             yield {NAME: text}
         self.outcome[ATTRIBUTE] = TextInfo.of(start).to_dict()

@@ -190,7 +190,7 @@ def _answers(
 
     if not addresses:
         return {}
-    return cast("dict[str, Answer | Exception]", client.sync(ask_all))
+    return cast("dict[str, Capabilities | Exception]", client.sync(ask_all))
 
 
 def _named(address: str, worker: Worker) -> str:

@@ -119,11 +119,11 @@ def open_independent_reader(
     """Return the independent reader of paths that `open_paths` opened, or None without one."""
     chosen = options or SourceOptions()
     kind = find_format(paths, chosen)
-    if kind.witness is None:
+    if kind.independent_reader is None:
         return None
     what = ", ".join(paths)
     with _opening(what, kind):
-        return kind.witness(tuple(paths), kind.for_opening(what, chosen))
+        return kind.independent_reader(tuple(paths), kind.for_opening(what, chosen))
 
 
 @contextmanager

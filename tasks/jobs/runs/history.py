@@ -17,14 +17,14 @@ from gangsaw.tasks.store.state.target import JOB, Target
 
 @contextmanager
 def published(kind: str, target: Target, arrays: Collection[str]) -> Iterator[None]:
-    """Publish a store at its final address at the end of the block that writes it; see `noted`."""
-    with noted(kind, target, arrays):
+    """Publish a store at its final address at the end of the block; see `record_job`."""
+    with record_job(kind, target, arrays):
         yield
         target.publish()
 
 
 @contextmanager
-def noted(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[None]:
+def record_job(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[None]:
     """Add an entry to the store's history at the end of the block.
 
     Parameters
@@ -33,16 +33,16 @@ def noted(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[None]:
     target : target of the store; after success, the store is at its final address
     arrays : names of the arrays of the store, some of which the block may remove
     """
-    with job(kind, target.final) as tally:
+    with job(kind, target.final) as counters:
         try:
             yield
         except LeaseLost:  # another job owns the history now
             raise
         except BaseException as error:
-            is_asked = isinstance(error, KeyboardInterrupt)
-            _note(target.work, arrays, tally, "interrupted" if is_asked else "failed")
+            is_interrupt = isinstance(error, KeyboardInterrupt)
+            _note(target.work, arrays, counters, "interrupted" if is_interrupt else "failed")
             raise
-        _note(target.final, arrays, tally, "done")
+        _note(target.final, arrays, counters, "done")
 
 
 def _note(store: Place, arrays: Iterable[str], counters: JobCounters, outcome: str) -> None:

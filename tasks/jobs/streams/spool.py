@@ -37,7 +37,7 @@ from gangsaw.tasks.jobs.runs.plan import plan_of
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped, row_bytes, sampled
-from gangsaw.tasks.jobs.streams.summaries import attributes_of, stood_for, summary_of
+from gangsaw.tasks.jobs.streams.summaries import find_summary, stood_for, summary_attributes
 from gangsaw.tasks.sources.source import Coordinate, Description, Stream, optional_names
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.arrays.layout import (
@@ -142,7 +142,7 @@ def spool(
         if begun is not None and (done := _finished(begun.work, jobs)):
             _check_same(begun.work, done, identity)
             known = _known_summary(str(final), begun.work, done, started, options)
-            return stood_for(known, stream, attributes_of(begun.work))
+            return stood_for(known, stream, summary_attributes(begun.work))
         parts = {array.name: rows[array.name].n_rows * row_bytes(array) for array in stream.arrays}
         used = device_of_most(
             {n: objects[f"{n}/{METADATA}"].to_bytes() for n in layouts}, parts, options
@@ -169,10 +169,10 @@ def spool(
                 _fill(arrays, steps, _StreamMeter(stream, meter, lease), client, used)
             lease.confirm()
             _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
-        place.drop_given_up()
+        place.remove_abandoned()
     stored = {name: array.stored_metadata for name, array in arrays.items()}
     notes = host_notes(stored, "encode", options, used)
-    whole = replace(summary_of(str(final), arrays, meter), notes=notes)
+    whole = replace(find_summary(str(final), arrays, meter), notes=notes)
     return stood_for(whole, stream, getattr(stream, "outcome", {}))
 
 

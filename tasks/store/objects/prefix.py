@@ -21,12 +21,12 @@ from gangsaw.tasks.store.objects.address import check_slashes, is_far
 from gangsaw.tasks.store.objects.files import (
     behind_link,
     create_file,
+    file_bytes,
     file_version,
     keys_below,
     objects,
     partials,
     read_file,
-    size_of,
     sync_files,
     write_file,
 )
@@ -37,7 +37,7 @@ from gangsaw.tasks.store.objects.zipped import is_zip, zip_store
 Read = TypeVar("Read")
 
 AGAIN = 3  # reads of a damaged object repeated, for servers that send no checksums
-READS_IN_FLIGHT = 64  # hides the latency of an object store
+CONCURRENT_READS = 64  # hides the latency of an object store
 # metadata of fsspec file systems that change with an object
 CHANGES = ("ETag", "etag", "LastModified", "last_modified", "updated", "mtime", "created")
 
@@ -178,7 +178,7 @@ class Place:
     def sizes(self, keys: Sequence[str]) -> list[int | None]:
         """Return the size of each object in bytes, or None if absent; most stores read none."""
         if (folder := self.folder) is not None:
-            return [size_of(folder / key) for key in keys]
+            return [file_bytes(folder / key) for key in keys]
         if not isinstance(self.store, FarStore):
             return [None if found is None else len(found) for found in self.get_many(keys)]
         found = sync(self.store.found(self.path))
@@ -310,7 +310,7 @@ class Place:
 
         prototype = default_buffer_prototype()
         calls = [(key, prototype, part) for key in keys]
-        return await concurrent_map(calls, self.store.get, READS_IN_FLIGHT)
+        return await concurrent_map(calls, self.store.get, CONCURRENT_READS)
 
     async def _list_dir(self) -> list[str]:
         return [name async for name in self.store.list_dir(self.path)]

@@ -31,7 +31,7 @@ def file_versions(*paths: str | Path) -> dict[str, str]:
 
 def array_versions(arrays: Iterable[Place]) -> dict[str, str]:
     """Return the versions of arrays of a store by their addresses."""
-    return {str(array): digest_of(array.versions()) for array in arrays}
+    return {str(array): digest_of_versions(array.versions()) for array in arrays}
 
 
 def version_of(path: str | Path) -> str:
@@ -39,7 +39,7 @@ def version_of(path: str | Path) -> str:
     return f"{path} {_path_version(Path(path))}"
 
 
-def digest_of(versions: Iterable[ObjectVersion], *, with_number: bool = True) -> str:
+def digest_of_versions(versions: Iterable[ObjectVersion], *, with_number: bool = True) -> str:
     """Return a digest of the versions of objects, independent of their order."""
     total = 0  # a sum needs no sort, so a listing of millions is not collected in memory
     for key, size, changed, number in versions:
@@ -51,7 +51,7 @@ def digest_of(versions: Iterable[ObjectVersion], *, with_number: bool = True) ->
 def _path_version(path: Path) -> str:
     if path.is_dir():
         found = open_place(path).versions()
-        return digest_of(version for version in found if Path(version.key).name != LOCK)
+        return digest_of_versions(version for version in found if Path(version.key).name != LOCK)
     if path.is_file():
         return " ".join(map(str, file_version(path)))
     return "" if path.exists() else GONE

@@ -12,9 +12,9 @@ from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.dataset.carried import TEXTS
 from gangsaw.tasks.store.objects.files import file_version
 from gangsaw.tasks.store.objects.prefix import Place
-from gangsaw.tasks.store.objects.versions import digest_of
+from gangsaw.tasks.store.objects.versions import digest_of_versions
 from gangsaw.tasks.store.state.manifest import MANIFEST, Manifest, open_manifest
-from gangsaw.tasks.store.state.manifest_shards import is_beside
+from gangsaw.tasks.store.state.manifest_shards import is_metadata_key
 
 CONTENT = "content "  # prefix of identities by content; earlier versions wrote others
 
@@ -47,8 +47,10 @@ def _samples(array: Place) -> str:
         for part in manifest.parts():
             content.update(part.rows.tobytes())
         return content.hexdigest()
-    chunks = (v for v in array.versions() if not is_beside(v.key))
-    return f"{array} {digest_of(chunks, with_number=False)}"  # inodes differ after a restore
+    chunks = (v for v in array.versions() if not is_metadata_key(v.key))
+    return (
+        f"{array} {digest_of_versions(chunks, with_number=False)}"  # inodes differ after a restore
+    )
 
 
 def _manifest(array: Place) -> Manifest | None:
@@ -67,7 +69,9 @@ def _is_edited(array: Place) -> bool:
     if (folder := array.folder) is None:
         return False
     _, written, _ = file_version(folder / MANIFEST)
-    return any(int(s.changed) > int(written) for s in array.versions() if not is_beside(s.key))
+    return any(
+        int(s.changed) > int(written) for s in array.versions() if not is_metadata_key(s.key)
+    )
 
 
 def _values(values: NumpyArray) -> str:

@@ -28,7 +28,7 @@ from gangsaw.tasks.formats.contract.pipes import is_stream, refuse_resume
 from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.steps.work_folder import StepsBeside, begin_steps
-from gangsaw.tasks.store.objects.files import is_same
+from gangsaw.tasks.store.objects.files import is_same_file
 from gangsaw.tasks.store.objects.versions import Watch, all_versions, file_versions
 from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.tcr.annotation.alleles import HEADER, AlleleCandidate, candidates
@@ -239,7 +239,7 @@ def _found(spool: Spool, index: GeneIndex, choice: AnnotateChoice) -> _Receptors
 def _spare_reads(reads: Sequence[str], targets: Sequence[Path]) -> None:
     """Raise `BadParams` if a target is one of the input files; `overwrite` does not permit this."""
     for path in reads:
-        if any(is_same(Path(path), target) for target in targets):
+        if any(is_same_file(Path(path), target) for target in targets):
             raise BadParams(f"{path} is to be read: name the table to write behind the reads")
 
 

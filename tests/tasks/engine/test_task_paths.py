@@ -79,7 +79,10 @@ def test_a_file_that_is_being_written_may_have_another_size(
 ) -> None:
     (path,) = made(tmp_path, "journal")
     hands = Handshake(None, (path,))  # type: ignore[arg-type]
-    own, other = handshake.describe_process([path]), {**handshake.describe_process([path]), "seen": [7]}
+    own, other = (
+        handshake.describe_process([path]),
+        {**handshake.describe_process([path]), "seen": [7]},
+    )
     assert hands._why(own, other) == ""  # type: ignore[arg-type]
     monkeypatch.setattr(handshake, "RECENT_SECONDS", 0.0)
     assert "does not see" in hands._why(own, other)  # type: ignore[arg-type]
