@@ -91,7 +91,7 @@ def _write(domain: str, runs: FirstRuns, recorded: Mapping[str, str]) -> None:
         raise BadParams(f"{domain}: {', '.join(sorted(missing))} must be installed")
     with TemporaryDirectory() as name:
         kinds = {
-            kind: record(possible, Recorder(Path(name, kind), level))
+            kind: record_lists(possible, Recorder(Path(name, kind), level))
             for kind, level in recorded.items()
         }
     write_lists(list_path(domain), merge_costs(both_kinds(kinds[WIDE], kinds[NARROW])))
@@ -136,7 +136,7 @@ class Recorder:
         return KernelSetting(self.folder, variables)
 
 
-def record(runs: Sequence[FirstRun], recorder: Recorder) -> list[KernelList]:
+def record_lists(runs: Sequence[FirstRun], recorder: Recorder) -> list[KernelList]:
     """Return the lists of all commands of these runs."""
     commands = [(run.name, *found) for run in runs for found in recorder.run(run)]
     costs = recorder.costs([folder for _, _, folder in commands])

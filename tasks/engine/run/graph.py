@@ -277,30 +277,30 @@ def _on_workers(
         futures: list[Future] = client.compute(
             _delayed(graph, keys), optimize_graph=False, retries=options.retries
         )
-    in_flight = dict(zip(futures, keys, strict=True))
-    for key, done in _results(in_flight, watch, landed.interrupts):
+    pending = dict(zip(futures, keys, strict=True))
+    for key, done in _results(pending, watch, landed.interrupts):
         landed.take(key, cast("Done[ResultT]", done))
 
 
 def _results(
-    in_flight: dict[Future, KeyT], watch: ClusterWatch, interrupts: Waiting
+    pending: dict[Future, KeyT], watch: ClusterWatch, interrupts: Waiting
 ) -> Iterator[tuple[KeyT, object]]:
     """Yield the key and the result of each future as it arrives; raise JobFailed for lost ones."""
     from distributed import as_completed
 
     client = watch.client
-    arriving = as_completed(in_flight, loop=client.loop, with_results=True, raise_errors=False)
+    arriving = as_completed(pending, loop=client.loop, with_results=True, raise_errors=False)
     try:
-        while in_flight:
-            watch.wait(arriving, interrupts, lambda: watch.look(len(in_flight)))
+        while pending:
+            watch.wait(arriving, interrupts, lambda: watch.look(len(pending)))
             for future, result in arriving.next_batch(block=False):
-                key = in_flight.pop(future)
+                key = pending.pop(future)
                 if future.status != "finished":
                     raise _failure(future, result, client)
                 yield key, result
     finally:
-        if in_flight and client.status == "running":
-            client.cancel(list(in_flight), force=True)
+        if pending and client.status == "running":
+            client.cancel(list(pending), force=True)
 
 
 def _failure(future: Future, result: object, client: Client) -> JobFailed:

@@ -202,7 +202,7 @@ def _on_workers(
     interrupts: Waiting,
 ) -> None:
     from gangsaw.tasks.engine.distributed.events import report_to_scheduler
-    from gangsaw.tasks.engine.distributed.in_flight import InFlight
+    from gangsaw.tasks.engine.distributed.task_window import TaskWindow
 
     paths = dict.fromkeys((*options.paths, *paths_of_work(task, batches)))
     watch = ClusterWatch(Handshake(client, tuple(paths)), options.worker_seconds)
@@ -218,7 +218,7 @@ def _on_workers(
     with _large_graphs() if carried else nullcontext(), job(task.name, "") as counters:
         report_to_scheduler(counters, client)
         counters.expect(supply.total)
-        InFlight(watch, task, options, supply, interrupts, counters).run(on_done)
+        TaskWindow(watch, task, options, supply, interrupts, counters).run(on_done)
 
 
 def _large_graphs() -> AbstractContextManager[object]:

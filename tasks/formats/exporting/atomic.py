@@ -15,7 +15,7 @@ from zarr.storage import LocalStore
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.pipes import copy_to, is_stream
 from gangsaw.tasks.store.objects.files import behind_link, is_same_file, resolved, sync_file
-from gangsaw.tasks.store.objects.partial import partial_value, sweep
+from gangsaw.tasks.store.objects.partial import partial_path, sweep
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.lease import Lease, lease_of, leased, refuse_leased
 
@@ -116,7 +116,7 @@ def _file(home: Place, key: str) -> Path:
 @contextmanager
 def _parts(targets: Sequence[Path], places: Sequence[Path]) -> Iterator[list[Path]]:
     """Yield temporary paths next to the targets; remove the remaining files at the end."""
-    parts = [partial_value(place) for place in places]
+    parts = [partial_path(place) for place in places]
     try:
         yield parts
     except OSError as error:  # the user knows the target, not its temporary file
@@ -142,7 +142,7 @@ def whole_folder(target: Path, mark: str, *, overwrite: bool) -> Iterator[Path]:
     with leased_files([target]) as (lease,):
         _check_folder(target, mark, overwrite=overwrite)
         sweep(target)
-        part = partial_value(target)
+        part = partial_path(target)
         old = part.with_suffix(".old")
         try:
             yield part

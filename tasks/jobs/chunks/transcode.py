@@ -71,9 +71,9 @@ class Transcode:
 
     def begin(self, batch: range) -> bool:
         """Start the reads of a batch; return False if too many are in flight or none would help."""
-        asks, source = self.reads_journal and self.journal.begin(batch), self.source
+        reads, source = self.reads_journal and self.journal.begin(batch), self.source
         if not (isinstance(source, FarArray) and source.is_far):
-            return asks
+            return reads
         return all(source.begin(region) for region in self._regions(batch))
 
     def ready(self, batch: range) -> None:

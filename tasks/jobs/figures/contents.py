@@ -48,8 +48,6 @@ def contents_of(info: StoreInfo) -> tuple[Content, ...]:
 def _describe(info: StoreInfo, several: entry_points.Candidates) -> Content | None:
     entry = entry_points.settle(several, EntryPoint.load)
     describe: Describe | None = entry_points.attempt(entry, entry.load)
-    return (
-        None
-        if describe is None
-        else entry_points.ask(entry, partial(describe, info), (GangsawError,))
-    )
+    if describe is None:
+        return None
+    return entry_points.ask(entry, partial(describe, info), (GangsawError,))

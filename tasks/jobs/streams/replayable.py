@@ -58,9 +58,9 @@ class ReplayableStream:
         """Yield the pieces of the stream from its start."""
         if self._rest is None:
             self._rest = iter(self._stream.pieces())
-        return (
-            self._record_pieces(self._rest) if dry_run.is_on() else self._replay_pieces(self._rest)
-        )
+        if dry_run.is_on():
+            return self._record_pieces(self._rest)
+        return self._replay_pieces(self._rest)
 
     def _record_pieces(self, rest: Iterator[Piece]) -> Iterator[Piece]:
         yield from tuple(self._read)

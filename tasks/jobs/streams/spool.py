@@ -199,9 +199,8 @@ def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
 
 def _identity(sample: StreamHead, watch: Watch) -> str:
     """Return the identity of a whole stream: its name and the versions of its files."""
-    return "; ".join(
-        [sample.identity(), *(f"{k} {version}" for k, version in watch.before.items())]
-    )
+    versions = [f"{name} {version}" for name, version in watch.before.items()]
+    return "; ".join([sample.identity(), *versions])
 
 
 def _check_same(work: Place, names: Iterable[str], identity: str) -> None:

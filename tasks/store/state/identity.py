@@ -48,9 +48,8 @@ def _samples(array: Place) -> str:
             content.update(part.rows.tobytes())
         return content.hexdigest()
     chunks = (v for v in array.versions() if not is_metadata_key(v.key))
-    return (
-        f"{array} {digest_of_versions(chunks, with_number=False)}"  # inodes differ after a restore
-    )
+    digest = digest_of_versions(chunks, with_number=False)  # inodes differ after a restore
+    return f"{array} {digest}"
 
 
 def _manifest(array: Place) -> Manifest | None:

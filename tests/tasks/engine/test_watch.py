@@ -77,7 +77,7 @@ class Site:
 
 def watch_of(site: Site) -> ClusterWatch:
     handshake = Handshake(site)  # type: ignore[arg-type]
-    handshake._asked |= {A, B}
+    handshake._queried |= {A, B}
     return ClusterWatch(handshake, 60.0)
 
 

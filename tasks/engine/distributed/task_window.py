@@ -97,7 +97,7 @@ class _Submission(Generic[BatchT]):
         return first if len(self.batches) == 1 else f"{first} .. {last}"
 
 
-class InFlight(Generic[BatchT, ResultT]):
+class TaskWindow(Generic[BatchT, ResultT]):
     """Window of futures in flight. Results are fetched in the background, many at once."""
 
     def __init__(
