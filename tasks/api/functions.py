@@ -351,12 +351,7 @@ def _compared(
         if isinstance(ready, Stream):
             return compare_with_stream(run(), store, ready, reader)
         is_part = bool(wanted.variables or wanted.group) or isinstance(other, Stream)  # has indexes
-        return run(
-            against=ready,
-            is_part=is_part,
-            independent_reader=reader,
-            accept_loss=wanted.accept_loss,
-        )
+        return run(against=ready, is_part=is_part, library=reader, accept_loss=wanted.accept_loss)
 
 
 def options_for(device: str, client: Client | None) -> Options:

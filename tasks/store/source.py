@@ -21,12 +21,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, first_line
 from gangsaw.tasks.sources.library_errors import reading
 from gangsaw.tasks.sources.source import Coordinate, Described, GroupAttrs, Region, SourceArray
-from gangsaw.tasks.store.array_metadata import (
-    axis_names,
-    complete_axis_names,
-    stored_attrs,
-    stored_dtype,
-)
+from gangsaw.tasks.store.array_metadata import axis_names, named_axes, stored_attrs, stored_dtype
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 from gangsaw.tasks.store.arrays.grids import any_grid, largest_chunks, regular_chunks
 from gangsaw.tasks.store.arrays.members import members, open_node
@@ -34,7 +29,7 @@ from gangsaw.tasks.store.arrays.whole_chunks import WholeChunks
 from gangsaw.tasks.store.dataset.as_read import nameless
 from gangsaw.tasks.store.dataset.attribute_types import order_of
 from gangsaw.tasks.store.dataset.losses import Refused, left_out_attrs, notes_of, storable_variables
-from gangsaw.tasks.store.dataset.paths import groups_with_variables
+from gangsaw.tasks.store.dataset.paths import groups_with
 from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split_variables
 from gangsaw.tasks.store.objects.address import is_far, why_no_store
 from gangsaw.tasks.store.objects.prefix import Place, open_place, read_again
@@ -234,9 +229,7 @@ def _of_group(
     found, lost = storable_variables(there, refused, variables, chunked, accept_loss=accept_loss)
     arrays, coords = split_variables(found, variables, chunked)
     if variables:
-        groups = groups_with_variables(
-            groups, [*(a.name for a in arrays), *(c.name for c in coords)]
-        )
+        groups = groups_with(groups, [*(a.name for a in arrays), *(c.name for c in coords)])
     attrs = {**_group_attrs(node), **left_out_attrs(lost)}
     taken = {a.name for a in arrays}
     own = tuple(a for a in there if a.name in taken)
@@ -355,7 +348,7 @@ def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
         name=name,
         shape=array.shape,
         dtype=array.dtype,
-        dims=complete_axis_names(array),
+        dims=named_axes(array),
         chunks=chunks,
         shards=array.shards,
         attrs={

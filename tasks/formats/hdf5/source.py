@@ -34,7 +34,7 @@ from gangsaw.tasks.sources.source import Coordinate, Described, GroupAttrs, Regi
 from gangsaw.tasks.store.dataset.attribute_types import HDF5, UNUSED, USER_BLOCK, order_of, types_of
 from gangsaw.tasks.store.dataset.carried import DTYPE
 from gangsaw.tasks.store.dataset.losses import Refused, left_out_attrs, notes_of, storable_variables
-from gangsaw.tasks.store.dataset.paths import groups_with_variables
+from gangsaw.tasks.store.dataset.paths import groups_with
 from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split_variables
 from gangsaw.tasks.store.objects.versions import file_versions, version_of
 
@@ -157,9 +157,7 @@ def _open(
     found, lost = storable_variables(there, refused, variables, accept_loss=accept_loss)
     arrays, coords = split_variables(found, variables)
     if variables:
-        groups = [
-            *groups_with_variables(groups, [*(a.name for a in arrays), *(c.name for c in coords)])
-        ]
+        groups = [*groups_with(groups, [*(a.name for a in arrays), *(c.name for c in coords)])]
     attrs = {**top.attrs, **left_out_attrs(lost), **({USER_BLOCK: block} if block else {})}
     others = other_files(absolute)
     moved = tuple(moved_dimensions(_dimensions(absolute, engine, group), (*arrays, *coords)))

@@ -15,7 +15,7 @@ from gangsaw.tasks.formats.python_objects.blocks import BlockArray
 from gangsaw.tasks.sources.source import Coordinate, GroupAttrs, SourceArray
 from gangsaw.tasks.store.dataset.carried import TEXTS
 from gangsaw.tasks.store.dataset.losses import Refused, left_out_attrs, notes_of, storable_variables
-from gangsaw.tasks.store.dataset.paths import groups_with_variables
+from gangsaw.tasks.store.dataset.paths import groups_with
 from gangsaw.tasks.store.dataset.variables import is_small_variable, split_variables
 
 HASHED_BYTES = 16 << 20  # bytes copied at once to hash an array that is not in C order
@@ -86,9 +86,7 @@ def object_source(
     taken, lost = storable_variables(able, refused, variables, accept_loss=accept_loss)
     arrays, coords = split_variables(taken, variables, _chunked(taken, data))
     if variables:
-        groups = groups_with_variables(
-            groups, [*(a.name for a in arrays), *(c.name for c in coords)]
-        )
+        groups = groups_with(groups, [*(a.name for a in arrays), *(c.name for c in coords)])
     whole = {**(attrs or {}), **left_out_attrs(lost)}
     return ObjectSource(name, arrays, coords, tuple(groups), whole, lost)
 

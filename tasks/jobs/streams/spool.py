@@ -199,8 +199,7 @@ def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
 
 def _identity(sample: StreamHead, watch: Watch) -> str:
     """Return the identity of a whole stream: its name and the versions of its files."""
-    versions = [f"{name} {version}" for name, version in watch.before.items()]
-    return "; ".join([sample.identity(), *versions])
+    return "; ".join([sample.identity(), *(f"{k} {v}" for k, v in watch.before.items())])
 
 
 def _check_same(work: Place, names: Iterable[str], identity: str) -> None:

@@ -100,7 +100,7 @@ def verify(
     is_part: bool = False,
     accept_loss: bool = False,
     adopt: bool = False,
-    independent_reader: IndependentReader | None = None,
+    library: IndependentReader | None = None,
     client: Client | None = None,
     options: Options | None = None,
     on_progress: OnProgress | None = None,
@@ -114,7 +114,7 @@ def verify(
     is_part : True if `against` is only a part of the source, so that the store may have more
     accept_loss : True to ignore items of `against` that no store can represent
     adopt : record chunks that another program appended, if the store has no problems
-    independent_reader : arrays of `against` as read by the field's own library, which are
+    library : independent reader: arrays of `against` as read by the field's own library, which are
         compared instead
     client : Dask client; None works in this thread
     options : resources, retries
@@ -133,9 +133,7 @@ def verify(
         arrays, faulty = find_finished(place)
         problems = [*faulty.values()]
         wanted = _wanted(arrays, against)
-        seen = library_variables(
-            independent_reader, _by_name(arrays), getattr(against, "left_out", ())
-        )
+        seen = library_variables(library, _by_name(arrays), getattr(against, "left_out", ()))
         if against is not None:
             there = [one for one in (*wanted, *seen) if one.name not in faulty]  # else it is told
             problems += dict.fromkeys(_differences(arrays, there))
@@ -173,7 +171,7 @@ def verify(
                 *_packed_notes(arrays, wanted),
                 *notes,
             ),
-            readers=readers_of(against, independent_reader, seen),
+            readers=readers_of(against, library, seen),
             sizes=None if problems else _sizes(place, arrays),
         )
 

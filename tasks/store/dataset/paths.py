@@ -30,9 +30,7 @@ def parent_groups(names: Iterable[str]) -> list[str]:
     return sorted({group for name in names for group in above(name) if group})
 
 
-def groups_with_variables(
-    groups: Iterable[GroupAttrs], names: Iterable[str]
-) -> tuple[GroupAttrs, ...]:
+def groups_with(groups: Iterable[GroupAttrs], names: Iterable[str]) -> tuple[GroupAttrs, ...]:
     """Return the groups that contain a variable of these names, at any depth."""
     there = set(parent_groups(names))
     return tuple(group for group in groups if group.path in there)
