@@ -169,8 +169,8 @@ def encode(
             refuse_leased(open_place(target, writable=True))
         check_stream(source, recipe.options, resume)
     n_bytes = 0 if is_part or dry_run.is_on() else files_bytes(source)
-    if (tally := current_counters()) is not None:
-        tally.source_bytes = n_bytes
+    if (counters := current_counters()) is not None:
+        counters.source_bytes = n_bytes
     with packed_target(target, overwrite=overwrite, resume=resume) as folder:
         summary = _encode(
             source,

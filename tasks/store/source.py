@@ -31,7 +31,7 @@ from gangsaw.tasks.store.dataset.attribute_types import order_of
 from gangsaw.tasks.store.dataset.losses import Refused, left_out_attrs, notes_of, storable_variables
 from gangsaw.tasks.store.dataset.paths import groups_with
 from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split_variables
-from gangsaw.tasks.store.objects.address import is_far, why_no_store
+from gangsaw.tasks.store.objects.address import is_remote_address, why_no_store
 from gangsaw.tasks.store.objects.prefix import Place, open_place, read_again
 from gangsaw.tasks.store.objects.versions import GONE, array_versions
 from gangsaw.tasks.store.objects.zipped import zarr_at
@@ -111,7 +111,7 @@ class ZarrArray(Described):
     @property
     def is_far(self) -> bool:
         """True if reads go over a network."""
-        return is_far(self.address)
+        return is_remote_address(self.address)
 
     def begin(self, region: Region) -> bool:
         """Begin to read ahead the chunks of a region; False if too many bytes are in flight."""
@@ -381,7 +381,7 @@ def _array(address: str, key: str, version: str) -> tuple[AnyArray, Place, Whole
     is_whole, found = _version(array)
     if version != found:
         raise BadParams(f"{address}/{key}: the array was replaced since the job began")
-    place, local = Place(array.store, array.path), not is_far(address)
+    place, local = Place(array.store, array.path), not is_remote_address(address)
     records = RecordedChunks.of(array) if is_whole else None
     check = None if records is None else records.check
     chunks = WholeChunks.of(array, place, is_whole=is_whole, check=check) if local else None

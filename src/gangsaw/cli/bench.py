@@ -77,9 +77,9 @@ def bench(
 
 
 def _bench_gpu(what: str, sample: MemoryArray, rounds: int, as_json: bool) -> None:
-    from gangsaw.tasks.bench.device import Workbench, device_machine, figures
+    from gangsaw.tasks.bench.device import Workbench, device_figures, device_machine
 
-    found = list(figures(Workbench(sample, rounds)))
+    found = list(device_figures(Workbench(sample, rounds)))
     about = device_machine()
     if as_json:
         rows = [vars(figure) for figure in found]

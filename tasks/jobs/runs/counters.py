@@ -77,8 +77,8 @@ class Labels:
         codecs = tuple("" if one is None else codec_named(one) for one in metadata)
         *firsts, total = accumulate((work.n_chunks for work in works), initial=0)
         labels = cls(codecs, tuple(firsts))
-        if (tally := current_counters()) is not None and all(work.n_chunks for work in works):
-            tally.expect_chunks(total, (labels.place(i, run) for i, run in _runs(works)))
+        if (counters := current_counters()) is not None and all(work.n_chunks for work in works):
+            counters.expect_chunks(total, (labels.place(i, run) for i, run in _runs(works)))
         return labels
 
     def place(self, array: int, batch: object) -> range:
@@ -89,6 +89,6 @@ class Labels:
 
     def tell(self, array: int, batch: object, result: object) -> None:
         """Set the codec and chunks of the next report; count the chunks with problems as failed."""
-        if (tally := current_counters()) is not None:
-            tally.at(self.codecs[array], self.place(array, batch))
-            tally.failed(getattr(result, "problems", ()))
+        if (counters := current_counters()) is not None:
+            counters.at(self.codecs[array], self.place(array, batch))
+            counters.failed(getattr(result, "problems", ()))

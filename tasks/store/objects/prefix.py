@@ -17,7 +17,7 @@ from zarr.storage import LocalStore, StorePath, ZipStore
 
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.objects.address import check_slashes, is_far
+from gangsaw.tasks.store.objects.address import check_slashes, is_remote_address
 from gangsaw.tasks.store.objects.files import (
     behind_link,
     create_file,
@@ -276,7 +276,7 @@ class Place:
     @property
     def is_far(self) -> bool:
         """True if each request goes over a network."""
-        return isinstance(self.store, FarStore) and is_far(self.store.name)
+        return isinstance(self.store, FarStore) and is_remote_address(self.store.name)
 
     @property
     def can_list(self) -> bool:
