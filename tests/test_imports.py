@@ -39,7 +39,7 @@ DASK = {"dask", "distributed"}
 KNOW_DASK = {
     f"gangsaw.tasks.engine.{name}"
     for name in (
-        *("distributed.flights", "distributed.calls", "scheduling.batches"),
+        *("distributed.task_window", "distributed.calls", "scheduling.batches"),
         *("run.run", "run.bags", "run.graph", "run.mapped"),
     )
 }

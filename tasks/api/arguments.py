@@ -29,8 +29,8 @@ from gangsaw.tasks.formats.python_objects.conversion import (
 )
 from gangsaw.tasks.jobs.verification.attributes import stored_attributes
 from gangsaw.tasks.sources.source import Source, Stream
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.versions import Watch
 
 if TYPE_CHECKING:
     import dask.array as da

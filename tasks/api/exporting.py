@@ -17,7 +17,7 @@ from gangsaw.tasks.formats.contract.opening import open_source, open_store
 from gangsaw.tasks.formats.exporting.atomic import published_if
 from gangsaw.tasks.formats.exporting.export import choose_format, export_source
 from gangsaw.tasks.formats.exporting.flat_export import export_grid
-from gangsaw.tasks.jobs.chunks.device_source import on_device
+from gangsaw.tasks.jobs.chunks.device_source import source_on_device
 from gangsaw.tasks.jobs.sizes import sizes_of
 from gangsaw.tasks.jobs.survey import damaged_blocks, is_of_damage
 from gangsaw.tasks.sources.source import Source
@@ -29,9 +29,9 @@ from gangsaw.tasks.store.damage import (
     SkippedRecords,
     check_damage,
 )
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.files import bytes_below
 from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.salvage import DamagedBlock, Mending
 from gangsaw.tasks.store.source import ZarrSource
 from gangsaw.tasks.store.state.lease import leased
@@ -111,8 +111,8 @@ class ExportJob:
 
     def _export(self, source: Source, damage: Damage, started: float) -> ExportResult:
         watch = Watch.of(source)
-        with watch.held(), published_if(watch.check) as written:
-            taken = on_device(source) if self.is_on_gpu else source
+        with watch.checked(), published_if(watch.check) as written:
+            taken = source_on_device(source) if self.is_on_gpu else source
             left_out = export_source(
                 taken, self.targets, self.wanted, replace(self.work, damage=damage)
             )

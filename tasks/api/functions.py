@@ -30,7 +30,7 @@ from gangsaw.tasks.api.workers import page_of as page_of
 from gangsaw.tasks.api.workers import status as status
 from gangsaw.tasks.api.workers import workers as workers
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import current, job_of
+from gangsaw.tasks.engine.report.counters import current_counters, job_of
 from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.engine.run.run import Options
@@ -47,17 +47,17 @@ from gangsaw.tasks.jobs.figures.report import StoreInfo, describe
 from gangsaw.tasks.jobs.sizes import files_bytes
 from gangsaw.tasks.jobs.steps.stages import scratch_of, staged, staged_at_target
 from gangsaw.tasks.jobs.streams.spool import spool
-from gangsaw.tasks.jobs.verification.compared import compared
+from gangsaw.tasks.jobs.verification.compared import compare_with_stream
 from gangsaw.tasks.jobs.verification.verify import Report
 from gangsaw.tasks.jobs.verification.verify import verify as check
 from gangsaw.tasks.sources.open_files import closes_files
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.arrays.layout import ChunkChoice
-from gangsaw.tasks.store.damage import damage_asked
+from gangsaw.tasks.store.damage import parse_damage
 from gangsaw.tasks.store.objects.address import opened_with, why_no_store
-from gangsaw.tasks.store.objects.change_stamps import Watch, Watched
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.objects.stores import StoreLike, as_address
+from gangsaw.tasks.store.objects.versions import Watch, Watched
 from gangsaw.tasks.store.state.lease import refuse_leased
 from gangsaw.tasks.store.zip_target import packed_target
 
@@ -169,8 +169,8 @@ def encode(
             refuse_leased(open_place(target, writable=True))
         check_stream(source, recipe.options, resume)
     n_bytes = 0 if is_part or dry_run.is_on() else files_bytes(source)
-    if (tally := current()) is not None:
-        tally.source_bytes = n_bytes
+    if (counters := current_counters()) is not None:
+        counters.source_bytes = n_bytes
     with packed_target(target, overwrite=overwrite, resume=resume) as folder:
         summary = _encode(
             source,
@@ -269,7 +269,7 @@ def decompress(
     BadParams : the format cannot represent the samples or items, or a file is in the way
     JobFailed : the job stopped; the subclass `DamagedStore`, also a CorruptChunk, lists all blocks
     """
-    damage = damage_asked(damaged, damaged_value)
+    damage = parse_damage(damaged, damaged_value)
     wanted = options or ExportOptions()
     return ExportJob(
         as_address(store, storage_options),
@@ -344,14 +344,14 @@ def _compared(
     """Check a store, and compare it with an open source."""
     other = as_stored(opened[0], store)
     with (
-        opened[1].held(),
+        opened[1].checked(),
         TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
         staged(other, lambda name: Path(folder, name)) as ready,
     ):
         if isinstance(ready, Stream):
-            return compared(run(), store, ready, reader)
+            return compare_with_stream(run(), store, ready, reader)
         is_part = bool(wanted.variables or wanted.group) or isinstance(other, Stream)  # has indexes
-        return run(against=ready, is_part=is_part, witness=reader, accept_loss=wanted.accept_loss)
+        return run(against=ready, is_part=is_part, library=reader, accept_loss=wanted.accept_loss)
 
 
 def options_for(device: str, client: Client | None) -> Options:

@@ -346,7 +346,7 @@ CASES = (
 )
 
 
-def figures(bench: Workbench | None) -> Iterator[Figure]:
+def device_figures(bench: Workbench | None) -> Iterator[Figure]:
     """Yield all rows, measured one by one, or without values if there is no workbench."""
     return (case.figure(bench) for case in CASES)
 

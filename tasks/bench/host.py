@@ -24,7 +24,7 @@ from gangsaw.codecs.core.plugins.selection import Grade
 from gangsaw.tasks.bench.peers import Coded, Cube, Peer, general_peers, whole
 from gangsaw.tasks.bench.table import call_seconds
 from gangsaw.tasks.formats.flat.memory_array import MemoryArray
-from gangsaw.tasks.jobs.choice.choose import Choice, configured, facts_of, grade
+from gangsaw.tasks.jobs.choice.choose import Choice, configure_codec, facts_of, grade
 
 if TYPE_CHECKING:
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
@@ -155,7 +155,7 @@ def ours(array: Cube, dims: Sequence[str]) -> Iterator[Peer]:
 def _automatic(name: str, array: Cube, dims: Sequence[str]) -> Iterator[Peer]:
     facts = facts_of(MemoryArray(array, tuple(dims)))
     if grade(name, facts) >= Grade.GENERAL:
-        codec = cast("BlockCodec", configured(Choice(name), facts, array.shape))
+        codec = cast("BlockCodec", configure_codec(Choice(name), facts, array.shape))
         yield bound(f"{name} automatic", codec.coder(array.shape, array.dtype), array)
 
 

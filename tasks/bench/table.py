@@ -16,8 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeVar
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+ArgumentT = TypeVar("ArgumentT")
+ResultT = TypeVar("ResultT")
 VECTORS = "vectors"  # field of the machine; values with other vectors have a separate column
 LEAST_SECONDS = 0.05  # calls are repeated up to this time: chunks are small, and one of many
 
@@ -115,7 +115,9 @@ def seconds_in_turn(works: Sequence[Callable[[], object]], rounds: int = 5) -> l
     return [list(of_one) for of_one in zip(*spans[1:], strict=True)]
 
 
-def call_seconds(function: Callable[[Given], Made], argument: Given) -> tuple[Made, float]:
+def call_seconds(
+    function: Callable[[ArgumentT], ResultT], argument: ArgumentT
+) -> tuple[ResultT, float]:
     """Return the result of a function and its CPU seconds; short calls are repeated."""
     began, calls = time.process_time(), 1
     result = function(argument)
@@ -132,7 +134,7 @@ def _span(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
     return clock() - start
 
 
-def markdown(
+def markdown_table(
     title: str, rows: Iterable[Row], about: str = "", other_machine: OtherMachine | None = None
 ) -> str:
     """Return a Markdown table, with a verdict for each row that has a target."""

@@ -70,7 +70,7 @@ class MemberRun(NamedTuple):
         return out, None
 
 
-def block_bytes(data: bytes | memoryview, at: int = 0) -> int:
+def bgzf_block_bytes(data: bytes | memoryview, at: int = 0) -> int:
     """Return the bytes of the member at an offset; 0 if its header is incomplete or not BGZF."""
     if bytes(data[at : at + len(MAGIC)]) != MAGIC or len(data) < at + FIXED:
         return 0
@@ -139,7 +139,7 @@ def _runs(file: IO[bytes]) -> Iterator[MemberRun | bytes]:
     while more := file.read(READ):
         data = memoryview(rest + more)
         at, ends, sizes = 0, [0], list[int]()
-        while (n := block_bytes(data, at)) and at + n <= len(data):
+        while (n := bgzf_block_bytes(data, at)) and at + n <= len(data):
             size = int.from_bytes(data[at + n - 4 : at + n], "little")
             if size > MOST_TEXT or n < FIXED + TAIL:
                 yield MemberRun(data, ends, sizes)
@@ -183,7 +183,7 @@ def _is_other(data: bytes) -> bool:
     if not data.startswith(MAGIC[: len(data)]):
         return True
     head = FIXED + int.from_bytes(data[FIXED - 2 : FIXED], "little")
-    return len(data) >= max(FIXED, head) and not block_bytes(data)
+    return len(data) >= max(FIXED, head) and not bgzf_block_bytes(data)
 
 
 def _inflate() -> Inflate:

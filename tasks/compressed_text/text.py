@@ -31,7 +31,7 @@ from gangsaw.tasks.compressed_text.streams import (
 )
 
 Text = npt.NDArray[np.uint8]
-Places = npt.NDArray[np.int64]
+Positions = npt.NDArray[np.int64]
 
 BLOCK = 1 << 23  # bytes of text
 AHEAD = 2  # blocks that wait to be parsed
@@ -44,7 +44,7 @@ class CutAtBlockError(BadParams):
     """Error: a bgzip file ends with a whole block, but without the empty one at its end."""
 
 
-def text_of(path: str, notes: list[str] | None = None) -> Generator[Text, None, None]:
+def read_blocks(path: str, notes: list[str] | None = None) -> Generator[Text, None, None]:
     """Yield the text of a file as nonempty (n,) uint8 blocks.
 
     Messages for the user are appended to `notes` until the last block is yielded.
@@ -55,7 +55,7 @@ def text_of(path: str, notes: list[str] | None = None) -> Generator[Text, None, 
         (`CutAtBlockError`, if after a whole block of bgzip); a library is missing
     OSError : the file cannot be read
     """
-    return ahead(lambda: _blocks(path, [] if notes is None else notes), AHEAD)
+    return read_ahead(lambda: _blocks(path, [] if notes is None else notes), AHEAD)
 
 
 class BegunText:
@@ -66,7 +66,7 @@ class BegunText:
 
     Attributes
     ----------
-    notes : messages, as in `text_of`
+    notes : messages, as in `read_blocks`
     """
 
     def __init__(self, path: str) -> None:
@@ -77,7 +77,7 @@ class BegunText:
 
     @cached_property
     def first(self) -> Text:
-        """The first block, (n,) uint8, empty for an empty text; raises as `text_of`."""
+        """The first block, (n,) uint8, empty for an empty text; raises as `read_blocks`."""
         return next(self._blocks, np.empty(0, np.uint8))
 
     def __iter__(self) -> Iterator[Text]:
@@ -104,12 +104,12 @@ def head_of(path: str, n: int) -> bytes:
 
     Raises
     ------
-    BadParams, OSError : as `text_of`, if there is no text before the damage
+    BadParams, OSError : as `read_blocks`, if there is no text before the damage
     """
     found = bytearray()
     try:
         with _plain(path) as raw, _damage_named(path):
-            file = opened(_begun(raw)[1], path)
+            file = open_text(_begun(raw)[1], path)
             while len(found) < n and (part := file.read1(n - len(found))):  # type: ignore[attr-defined]
                 found += part
     except (BadParams, OSError):
@@ -131,11 +131,11 @@ def _begun(raw: io.FileIO) -> tuple[bytes, io.BufferedReader[io.RawIOBase]]:
 def _blocks(path: str, notes: list[str]) -> Iterator[Text]:
     with _plain(path) as raw:
         start, buffered = _begun(raw)
-        if bgzf.block_bytes(start):
+        if bgzf.bgzf_block_bytes(start):
             yield from _bgzf_blocks(buffered, path, notes)
             return
         is_gzip = packed_sign(start[:SIGN_BYTES]) == GZIP
-        with opened(buffered, path) as file:
+        with open_text(buffered, path) as file:
             yield from _read_blocks(file, path)
             if is_gzip:  # xz has padding of its own
                 notes.extend(_report_zeros(file, path))
@@ -187,7 +187,7 @@ def _plain(path: str) -> io.FileIO:
     return MeasuredFile(path)
 
 
-def opened(file: io.BufferedReader[io.RawIOBase], path: str) -> IO[bytes]:
+def open_text(file: io.BufferedReader[io.RawIOBase], path: str) -> IO[bytes]:
     """Return a decompressing reader by the file's first bytes; the file itself if plain."""
     sign = packed_sign(file.peek(SIGN_BYTES)[:SIGN_BYTES])
     return file if sign is None else text_behind(sign, file, path)
@@ -234,7 +234,7 @@ def _damage_named(path: str) -> Iterator[None]:
         raise BadParams(f"{path}: its compressed data are damaged: {error}") from error
 
 
-def ahead(blocks: Callable[[], Iterator[Text]], n: int) -> Generator[Text, None, None]:
+def read_ahead(blocks: Callable[[], Iterator[Text]], n: int) -> Generator[Text, None, None]:
     """Yield the items of an iterator that runs in its own thread, up to n items ahead."""
     yield from _TextReading(blocks, n).blocks()
 

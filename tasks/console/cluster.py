@@ -105,10 +105,10 @@ class Workers:
             yield None
             return
         from gangsaw.tasks.api import functions
-        from gangsaw.tasks.engine.report.dry_run import Depth, rehearsed
+        from gangsaw.tasks.engine.report.dry_run import Depth, plan_job
 
         if job is not None:
-            rehearsed(job, Depth.CHECK)
+            plan_job(job, Depth.CHECK)
         settings = {"workers": self.workers or 0, "threads": self.threads, **self.named()}
         settings["dashboard"] = self.dashboard
         with functions.workers(**settings, silent=True) as client:  # type: ignore[arg-type]

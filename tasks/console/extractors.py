@@ -8,11 +8,11 @@ from typing import Generic, TypeVar
 
 # entries are named after an attribute of the store's group
 GROUP = "gangsaw.extractors"
-Given = TypeVar("Given")  # options
+OptionsT = TypeVar("OptionsT")
 
 
 @dataclass(frozen=True)
-class Extractor(Generic[Given]):
+class Extractor(Generic[OptionsT]):
     """Writer of parts of a domain's stores.
 
     Attributes
@@ -23,5 +23,5 @@ class Extractor(Generic[Given]):
     """
 
     holds: str
-    options: type[Given]
-    run: Callable[[str, tuple[str, ...], Given], None]
+    options: type[OptionsT]
+    run: Callable[[str, tuple[str, ...], OptionsT], None]

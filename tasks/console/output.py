@@ -67,7 +67,7 @@ def clear(wanted: bool = True) -> None:
         Console().clear()
 
 
-def write_table(
+def print_table(
     title: str, rows: Sequence[Sequence[str]], headers: Sequence[str] | None = None
 ) -> None:
     """Print a table; without headers the first column has labels, the second values.
@@ -307,11 +307,11 @@ def show_plan(
 
     `targets` are the user's names, if the job has other ones.
     """
-    from gangsaw.tasks.engine.report.dry_run import rehearsed
+    from gangsaw.tasks.engine.report.dry_run import plan_job
 
-    plan = rehearsed(job)
+    plan = plan_job(job)
     if plan is None:
-        write_json({"dry_run": True}) if as_json else write_table("nothing is left to do", [])
+        write_json({"dry_run": True}) if as_json else print_table("nothing is left to do", [])
         return
     named = tuple(targets) or plan.targets
     where = {} if cluster is None else cluster.describe()
@@ -319,12 +319,12 @@ def show_plan(
         totals = {"n_chunks": plan.n_chunks, "task_bytes": plan.task_bytes}
         write_json({"dry_run": True, **asdict(plan), "targets": named, **totals, "cluster": where})
         return
-    write_table(f"dry run: {plan.source} -> {', '.join(named)}", _rows(plan, where))
+    print_table(f"dry run: {plan.source} -> {', '.join(named)}", _rows(plan, where))
     if len(plan.arrays) == 1:
-        write_table(plan.arrays[0].name or "array", _array(plan.arrays[0]))
+        print_table(plan.arrays[0].name or "array", _array(plan.arrays[0]))
     elif plan.arrays:
         more = f", the first {SHOWN} of {len(plan.arrays)}" if plan.arrays[SHOWN:] else ""
-        write_table(f"arrays{more}", [_line(array) for array in plan.arrays[:SHOWN]])
+        print_table(f"arrays{more}", [_line(array) for array in plan.arrays[:SHOWN]])
 
 
 def _rows(plan: JobPlan, where: dict[str, object]) -> list[tuple[str, str]]:

@@ -64,9 +64,9 @@ def panels(command: Callable[P, None]) -> Callable[P, None]:
     return cast(Callable[P, None], expanded)
 
 
-def _made(kind: ByKeyword, given: dict[str, object]) -> object:
-    """Return a panel with its options, which are removed from `given`."""
-    return kind(**{name: given.pop(name) for name in signature(kind).parameters})
+def _made(kind: ByKeyword, options: dict[str, object]) -> object:
+    """Return a panel with its options, which are removed from `options`."""
+    return kind(**{name: options.pop(name) for name in signature(kind).parameters})
 
 
 def _parameters(parameter: Parameter, hint: object) -> Iterator[Parameter]:

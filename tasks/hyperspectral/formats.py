@@ -28,7 +28,7 @@ def _delegate_to(general: str) -> Callable[[Paths, SourceOptions], IndependentRe
     def open_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
         from gangsaw.tasks.formats.contract.table import get_format, readable
 
-        asked = get_format(general, readable()).witness
+        asked = get_format(general, readable()).independent_reader
         return None if asked is None else asked(paths, options)
 
     return open_reader
@@ -56,7 +56,7 @@ def _product(name: str, title: str, about: str) -> Format:
         about=about,
         sure=sure,
         open=opened,
-        witness=_delegate_to("netcdf"),
+        independent_reader=_delegate_to("netcdf"),
         takes=takes,
     )
 
@@ -92,7 +92,7 @@ ENMAP = Format(
     about="GeoTIFF with METADATA.XML beside; wavelengths as coordinates",
     sure=_sure_enmap,
     open=_open_enmap,
-    witness=_delegate_to("geotiff"),
+    independent_reader=_delegate_to("geotiff"),
     takes=frozenset({"variables"}),
     needs=("rioxarray",),
     extra="gangsaw[io]",

@@ -17,7 +17,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.engine.report.progress import Amounts, Meter, OnProgress, Progress
-from gangsaw.tasks.engine.run.run import Options, check_room
+from gangsaw.tasks.engine.run.run import Options, check_task_memory
 from gangsaw.tasks.jobs.choice.choose import choose_layouts, wide_notes
 from gangsaw.tasks.jobs.chunks.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.chunks.in_memory import check_device
@@ -37,9 +37,9 @@ from gangsaw.tasks.store.arrays.layout import (
 )
 from gangsaw.tasks.store.dataset.dims import renamed_dims
 from gangsaw.tasks.store.dataset.paths import check_paths
-from gangsaw.tasks.store.objects.change_stamps import Watched
 from gangsaw.tasks.store.objects.files import is_within, resolved
 from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.versions import Watched
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
 from gangsaw.tasks.store.state.journal import Journal
 from gangsaw.tasks.store.state.lease import Lease, leased
@@ -138,7 +138,7 @@ def compress(
     layouts, skeleton = _planned(source, codec, chunks)
     final = open_place(target, writable=True)
     _check_apart(source, final)
-    check_room(max(layouts[a.name].peak_bytes(a) for a in source.arrays), client, options)
+    check_task_memory(max(layouts[a.name].peak_bytes(a) for a in source.arrays), client, options)
     with leased(final) as lease:
         place = choose_target(
             final, skeleton.jobs, lease.confirm, resume=resume, overwrite=overwrite
@@ -167,7 +167,7 @@ def compress(
             ]
             meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
             entries = EntryWriter([array.ledger for array in arrays])
-            with watch.held(lambda: _give_up(arrays, lease)):
+            with watch.checked(lambda: _give_up(arrays, lease)):
                 _run(arrays, entries, meter, client, _seeing(options, source, place.work), lease)
             had_manifests = [array.had_manifest for array in arrays]
             with can_be_resumed(), entries.written_on_failure():
@@ -176,7 +176,7 @@ def compress(
                     array.finish()
                     entries.forget(number)
         if not all(had_manifests):  # a repair keeps the output of an abandoned overwrite
-            place.drop_given_up()
+            place.remove_abandoned()
     notes = host_notes(
         {a.function.source.name: a.function.metadata for a in arrays}, "encode", options
     )

@@ -13,9 +13,9 @@ from gangsaw.tasks.engine.report.progress import Amounts
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 from gangsaw.tasks.store.dataset.texts import item_bytes
-from gangsaw.tasks.store.objects.change_stamps import stamps_of
 from gangsaw.tasks.store.objects.files import bytes_below
 from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.versions import versions_of
 from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 from gangsaw.tasks.store.state.history import PastJob, read_history
 from gangsaw.tasks.store.state.manifest import open_manifest
@@ -39,7 +39,7 @@ class StoreSizes(Amounts):
 
 def files_bytes(source: Source | Stream) -> int:
     """Return the size in bytes of the files that a source reads; 0 for a pipe or no files."""
-    return sum(bytes_below(Path(name)) for name in stamps_of(source) if "://" not in name)
+    return sum(bytes_below(Path(name)) for name in versions_of(source) if "://" not in name)
 
 
 def made_of(history: Sequence[PastJob]) -> int:

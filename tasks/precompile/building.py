@@ -13,7 +13,14 @@ from pathlib import Path
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba.cache import cache_base
 from gangsaw.codecs.core.numba.packs import gathering, levels, pack_files, packs
-from gangsaw.tasks.precompile.running import COMPILE, LISTED, KernelSetting, Told, run_all, tasks_of
+from gangsaw.tasks.precompile.running import (
+    COMPILE,
+    LISTED,
+    KernelSetting,
+    OnStep,
+    run_all,
+    tasks_of,
+)
 
 # these settings of Numba would change the code; a pack must run on any processor of its level
 FOREIGN = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_ENABLE_AVX")
@@ -40,12 +47,12 @@ class BuiltPack:
     ran: bool
 
 
-def build(
+def build_packs(
     named: Sequence[str] = (),
     into: Path | None = None,
     codec: str = "",
     processes: int = 0,
-    told: Told = lambda _: None,
+    report: OnStep = lambda _: None,
     first_runs: bool = False,
 ) -> list[BuiltPack]:
     """Build packs of the named levels; by default of this processor's best level.
@@ -56,7 +63,7 @@ def build(
     into : folder; by default the package's own
     codec : codec whose samples alone are compiled; "" compiles all samples and first runs
     processes : number of concurrent processes; 0 is one per core
-    told : called with the name of each finished step
+    report : called with the name of each finished step
     first_runs : compile only the kernels in the lists of first commands, without running anything
 
     Raises
@@ -70,7 +77,7 @@ def build(
         raise BadParams("this processor has the features of no level: no pack can be built here")
     wanted = [levels.level_named(name) for name in named] or [able[0]]
     with tempfile.TemporaryDirectory() as name:
-        work = _PackWork(Path(name), codec, processes or os.cpu_count() or 1, told)
+        work = _PackWork(Path(name), codec, processes or os.cpu_count() or 1, report)
         if first_runs:
             for level in wanted:
                 work.compile_lists(level)
@@ -79,13 +86,13 @@ def build(
         return [work.packed(level, into or pack_files.package_folder()) for level in wanted]
 
 
-def warm(
+def warm_workers(
     codec: str = "",
     processes: int = 0,
-    report: Told = lambda _: None,
+    report: OnStep = lambda _: None,
     first_runs: bool = False,
 ) -> None:
-    """Compile the kernels that no pack has into the user's cache; arguments as in `build`."""
+    """Compile the kernels that no pack has into the user's cache; arguments as in `build_packs`."""
     with tempfile.TemporaryDirectory() as name:
         setting, count = KernelSetting(Path(name), {}), processes or os.cpu_count() or 1
         tasks = in_parts(setting, count, LISTED) if first_runs else tasks_of(setting, codec)
@@ -114,13 +121,13 @@ class _PackWork:
     folder: Path
     codec: str
     processes: int
-    told: Told
+    report: OnStep
 
     def run(self, level: levels.Level) -> None:
         """Run everything twice: the second run loads kernels that were parts of others before."""
         for _ in range(2):
             tasks = tasks_of(self._setting(level), self.codec)
-            run_all(tasks, lambda name: self.told(f"{level.name}: {name}"), self.processes)
+            run_all(tasks, lambda name: self.report(f"{level.name}: {name}"), self.processes)
 
     def run_or_compile(self, wanted: Sequence[levels.Level], able: Sequence[levels.Level]) -> None:
         """Run the levels that this processor supports; compile their kernels for the others."""
@@ -144,7 +151,7 @@ class _PackWork:
         self, setting: KernelSetting, level: levels.Level, code: str, *words: str
     ) -> None:
         tasks = in_parts(setting, self.processes, code, *words)
-        run_all(tasks, lambda name: self.told(f"{level.name}: {name}"), self.processes)
+        run_all(tasks, lambda name: self.report(f"{level.name}: {name}"), self.processes)
 
     def packed(self, level: levels.Level, into: Path) -> BuiltPack:
         """Write the gathered kernels of a level to a pack."""

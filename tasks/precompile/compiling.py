@@ -27,7 +27,7 @@ def main(listed: str, part: str, parts: str) -> None:
     """
     calls = list(gathering.called(Path(listed)))
     for module, name, types in calls[int(part) :: int(parts)]:
-        kernel = kernel_of(module, name)
+        kernel = import_kernel(module, name)
         if kernel is not None:
             kernel.compile(types)
 
@@ -43,7 +43,7 @@ def compile_lists(part: str, parts: str) -> None:
                 kernel.compile(types)
 
 
-def kernel_of(module: str, name: str) -> Dispatched | None:
+def import_kernel(module: str, name: str) -> Dispatched | None:
     """Return a kernel of a module; None if this level has another object in its place."""
     found = getattr(import_module(module), name, None)
     return cast("Dispatched", found) if hasattr(found, "compile") else None

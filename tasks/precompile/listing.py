@@ -28,17 +28,20 @@ from gangsaw.codecs.core.numba.packs.ahead.kernel_lists import (
 )
 from gangsaw.codecs.core.numba.packs.ahead.type_text import write_types
 from gangsaw.codecs.core.plugins import entry_points
-from gangsaw.tasks.precompile.compiling import kernel_of
+from gangsaw.tasks.precompile.compiling import import_kernel
 from gangsaw.tasks.precompile.first_runs import FirstRun, FirstRuns
-from gangsaw.tasks.precompile.running import COMMAND, KernelSetting, Told, run_all
+from gangsaw.tasks.precompile.running import COMMAND, KernelSetting, OnStep, run_all
 
-MEASURE = "import sys; from gangsaw.tasks.precompile.listing import measure; measure(*sys.argv[1:])"
+MEASURE = (
+    "import sys; from gangsaw.tasks.precompile.listing import measure_costs; "
+    "measure_costs(*sys.argv[1:])"
+)
 COSTS = "costs.json"
 Costs = Mapping[str, tuple[float, int]]
 
 
 def write_all(
-    domains: Sequence[str] = (), processes: int = 1, told: Told = lambda _: None
+    domains: Sequence[str] = (), processes: int = 1, report: OnStep = lambda _: None
 ) -> list[Path]:
     """Write the kernel lists of domains next to their first runs; return the files.
 
@@ -46,7 +49,7 @@ def write_all(
     ----------
     domains : names of domains; () for all
     processes : number of concurrent processes
-    told : called with the name of each finished domain
+    report : called with the name of each finished domain
 
     Raises
     ------
@@ -62,7 +65,7 @@ def write_all(
             f"no first runs are called {', '.join(unknown)}: there are {', '.join(found)}"
         )
     tasks = {name: partial(_write, name, found[name], recorded) for name in domains or found}
-    run_all(tasks, told, processes)
+    run_all(tasks, report, processes)
     return [list_path(name) for name in tasks]
 
 
@@ -88,10 +91,10 @@ def _write(domain: str, runs: FirstRuns, recorded: Mapping[str, str]) -> None:
         raise BadParams(f"{domain}: {', '.join(sorted(missing))} must be installed")
     with TemporaryDirectory() as name:
         kinds = {
-            kind: record(possible, Recorder(Path(name, kind), level))
+            kind: record_lists(possible, Recorder(Path(name, kind), level))
             for kind, level in recorded.items()
         }
-    write_lists(list_path(domain), merged(both_kinds(kinds[WIDE], kinds[NARROW])))
+    write_lists(list_path(domain), merge_costs(both_kinds(kinds[WIDE], kinds[NARROW])))
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class Recorder:
         return KernelSetting(self.folder, variables)
 
 
-def record(runs: Sequence[FirstRun], recorder: Recorder) -> list[KernelList]:
+def record_lists(runs: Sequence[FirstRun], recorder: Recorder) -> list[KernelList]:
     """Return the lists of all commands of these runs."""
     commands = [(run.name, *found) for run in runs for found in recorder.run(run)]
     costs = recorder.costs([folder for _, _, folder in commands])
@@ -149,13 +152,13 @@ def _listed(folder: Path, costs: Costs) -> Iterator[ListedKernel]:
         yield replace(kernel, seconds=seconds, count=count)
 
 
-def measure(out: str, *gathered: str) -> None:
+def measure_costs(out: str, *gathered: str) -> None:
     """Compile the kernels that were gathered in folders; write seconds and counts as JSON."""
     costs: dict[str, tuple[float, int]] = {}
     for folder in map(Path, gathered):
         for module, name, types in gathering.called(folder):
             key = f"{module}:{name} {write_types(types)}"
-            kernel = kernel_of(module, name)
+            kernel = import_kernel(module, name)
             if key not in costs and kernel is not None:
                 began, before = time.process_time(), compile_counts.counters.count
                 kernel.compile(types)
@@ -176,7 +179,7 @@ def both_kinds(wide: Sequence[KernelList], narrow: Sequence[KernelList]) -> list
     return found
 
 
-def merged(lists: Sequence[KernelList]) -> list[KernelList]:
+def merge_costs(lists: Sequence[KernelList]) -> list[KernelList]:
     """Merge lists of one command with the same kernels; drop empty ones."""
     found: dict[tuple[str, frozenset[str]], KernelList] = {}
     for one in lists:

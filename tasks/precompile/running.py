@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.precompile.first_runs import FirstRun, first_runs
-from gangsaw.tasks.precompile.samples import checked_codec, codecs
+from gangsaw.tasks.precompile.samples import checked_codec, codec_names
 
 SAMPLES = (
     "import sys; from gangsaw.tasks.precompile.samples import run_samples; run_samples(sys.argv[1])"
@@ -25,7 +25,7 @@ LISTED = (
 )
 COMPILE = "import sys; from gangsaw.tasks.precompile.compiling import main; main(*sys.argv[1:])"
 LAST_LINES = 500  # characters of a failed process's output in the message
-Told = Callable[[str], None]
+OnStep = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class KernelSetting:
 
 def tasks_of(setting: KernelSetting, codec: str = "") -> dict[str, Callable[[], None]]:
     """Return the tasks by name: the samples of one codec, or those of all codecs and first runs."""
-    chosen = [checked_codec(codec)] if codec else codecs()
+    chosen = [checked_codec(codec)] if codec else codec_names()
     found: dict[str, Callable[[], None]] = {
         f"samples of {name}": lambda name=name: setting.run(SAMPLES, name)  # type: ignore[misc]
         for name in chosen
@@ -69,12 +69,12 @@ def tasks_of(setting: KernelSetting, codec: str = "") -> dict[str, Callable[[], 
     return found
 
 
-def run_all(tasks: Mapping[str, Callable[[], None]], told: Told, processes: int) -> None:
-    """Run all tasks, `processes` at a time; `told` is called with each finished name."""
+def run_all(tasks: Mapping[str, Callable[[], None]], report: OnStep, processes: int) -> None:
+    """Run all tasks, `processes` at a time; `report` is called with each finished name."""
 
     def run(name: str) -> None:
         tasks[name]()
-        told(name)
+        report(name)
 
     with ThreadPoolExecutor(processes) as pool:
         _all_of(pool.map(run, tasks))

@@ -21,21 +21,21 @@ from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
 Coding = type[BlockCodec] | type[BytesCodec]
 
 
-def codecs() -> list[str]:
+def codec_names() -> list[str]:
     """Return the codecs of arrays and of bytes: their Zarr names without the prefix."""
     return [name.removeprefix(codec_table.PREFIX) for name in codec_table.names()]
 
 
 def checked_codec(name: str) -> str:
     """Return the name of a codec; raise BadParams if it does not exist."""
-    if name not in codecs():
-        raise BadParams(f"no codec is called {name!r}: there are {', '.join(codecs())}")
+    if name not in codec_names():
+        raise BadParams(f"no codec is called {name!r}: there are {', '.join(codec_names())}")
     return name
 
 
 def run_samples(codec: str) -> None:
     """Encode and decode all samples of a codec, in every memory order, and read parts of each."""
-    for kind, sample in samples_of(checked_codec(codec)):
+    for kind, sample in codec_samples(checked_codec(codec)):
         coded = kind(**vars(sample.params))
         if isinstance(coded, BytesCodec):
             coded.decode_bytes(coded.encode_bytes(sample.array.view(np.uint8)))
@@ -44,7 +44,7 @@ def run_samples(codec: str) -> None:
             _in_and_out(coded.coder(array.shape, array.dtype), array)
 
 
-def samples_of(codec: str) -> Iterator[tuple[Coding, Sample]]:
+def codec_samples(codec: str) -> Iterator[tuple[Coding, Sample]]:
     """Yield the samples of a codec, each with its codec class."""
     every: list[Coding] = [*codec_table.classes(), *codec_table.bytes_classes()]
     for kind in every:

@@ -23,10 +23,10 @@ from gangsaw.codecs.core.plugins.options import nearest
 from gangsaw.tasks.formats.flat.flat_array import file_identity
 from gangsaw.tasks.radio.rows import ROW, Rows, RowsRecord, Run
 from gangsaw.tasks.sources.source import Coordinate, Described, Region, Source, Unlike
-from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
-from gangsaw.tasks.store.dataset.paths import resolved
+from gangsaw.tasks.store.dataset.losses import Refused, left_out_attrs, notes_of, storable_variables
+from gangsaw.tasks.store.dataset.paths import resolve_paths
 from gangsaw.tasks.store.dataset.variables import SMALL
-from gangsaw.tasks.store.objects.change_stamps import LOCK, file_stamps
+from gangsaw.tasks.store.objects.versions import LOCK, file_versions
 
 TEMPLATE = "template"
 FREQUENCY, POLARIZATION = "frequency", "polarization"
@@ -81,9 +81,9 @@ class RadioSource:
         """Return a text of path, size and modification time."""
         return identify_files(self.path)
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of the file, or of each file in the folder."""
-        return file_stamps(self.path)
+    def versions(self) -> Mapping[str, str]:
+        """Return the version of the file, or of each file in the folder."""
+        return file_versions(self.path)
 
 
 class PartRecord(TypedDict):
@@ -279,7 +279,7 @@ class VariableSelection:
     def without(self, path: str, refused: Sequence[Refused]) -> tuple[Refused, ...]:
         """Return the items that are left out; raise BadParams if the loss was not accepted."""
         try:
-            return kept((), refused, self.variables, accept_loss=self.accept_loss)[1]
+            return storable_variables((), refused, self.variables, accept_loss=self.accept_loss)[1]
         except BadParams as error:
             raise BadParams(f"{path}: {error}") from None
 
@@ -308,7 +308,7 @@ def select_variables(source: RadioSource, variables: Sequence[str]) -> RadioSour
     Raises BadParams for unknown names.
     """
     names = [array.name for array in source.arrays]
-    variables = resolved(variables, names)
+    variables = resolve_paths(variables, names)
     if unknown := sorted(set(variables) - set(names)):
         near = nearest(unknown[0], names)
         raise BadParams(f"no variable {unknown[0]!r}; there are: {', '.join(names)}{near}")

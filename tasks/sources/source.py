@@ -219,7 +219,7 @@ class Source(Protocol):
     groups : tuple of `GroupAttrs`, attributes of the subgroups
     stages : tuple of `Stage` or `JobStage`, which the source passes before it is encoded
     scratch : folder for files of the stages, a path or ""
-    stamps : method that returns change stamps by file name; without it the identity is the stamp
+    versions : method that returns versions by file name; without it the identity is the version
     notes : sentences for the user
     """
 

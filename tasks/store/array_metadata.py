@@ -19,7 +19,7 @@ def stored_dtype(array: AnyArray) -> Dtype:
     return array.dtype.newbyteorder(">") if is_big else array.dtype
 
 
-def axes_of(array: AnyArray) -> tuple[str, ...]:
+def named_axes(array: AnyArray) -> tuple[str, ...]:
     """Return a name for each axis of an array; "dim_0" and so on for axes without one."""
     names = axis_names(array) or (None,) * array.ndim
     return tuple(name or f"dim_{i}" for i, name in enumerate(names))

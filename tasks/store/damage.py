@@ -91,16 +91,18 @@ class Damage:
         """True if records have to be omitted."""
         return self.mode == SKIP and bool(self.blocks)
 
-    def leave_out(self, unit: str, kept: Iterable[tuple[int, int]], first: int, last: int) -> None:
-        """Add the records of first..last - 1 outside the ranges `kept` to the skipped ones.
+    def leave_out(
+        self, unit: str, written: Iterable[tuple[int, int]], first: int, last: int
+    ) -> None:
+        """Add the records of first..last - 1 outside the ranges `written` to the skipped ones.
 
         Parameters
         ----------
         unit : name of a record
-        kept : ranges of the written records, ascending, first and end (exclusive)
+        written : ranges of the written records, ascending, first and end (exclusive)
         first, last : range of all records, the end exclusive
         """
-        edges = [first, *(edge for one in kept for edge in one), last]
+        edges = [first, *(edge for one in written for edge in one), last]
         gaps = list(pairwise(edges))[::2]
         self.skipped.extend(SkippedRecords(unit, a + 1, b) for a, b in gaps if a < b)
 
@@ -114,7 +116,7 @@ class Damage:
         return [f"damaged in the store and {head}:", *lines[:MOST_LINES], *more]
 
 
-def damage_asked(policy: str, value: object) -> Damage:
+def parse_damage(policy: str, value: object) -> Damage:
     """Return the requested policy; raise BadParams for an unknown mode or an unused value."""
     if policy not in MODES:
         raise BadParams(f"--damaged must be {join_words(MODES, 'or')}, got {policy!r}")

@@ -20,10 +20,10 @@ from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.sources.source import Coordinate, Description, GroupAttrs, Source, SourceArray
 from gangsaw.tasks.store.arrays.chunks import METADATA, README, ChunkGrid
 from gangsaw.tasks.store.arrays.layout import ArrayLayout
-from gangsaw.tasks.store.dataset.as_read import given_back, renamed
+from gangsaw.tasks.store.dataset.as_read import renamed, restore_for_zarr
 from gangsaw.tasks.store.dataset.dims import agreeing_dims
 from gangsaw.tasks.store.dataset.openable import openable_attrs
-from gangsaw.tasks.store.dataset.paths import attrs_of, key_of
+from gangsaw.tasks.store.dataset.paths import attrs_by_group, key_of
 from gangsaw.tasks.store.readme import readme
 from gangsaw.tasks.store.state.journal import Job, batch_chunks, metadata_digest
 from gangsaw.tasks.store.state.manifest import MANIFEST
@@ -102,7 +102,7 @@ def build_objects(
             _add_readmes(objects, arrays)
             return objects
         group = zarr.create_group(store, attributes=dict(attrs))
-        for path, of_group in attrs_of(groups, names).items():
+        for path, of_group in attrs_by_group(groups, names).items():
             group.create_group(path, attributes=dict(of_group))
         axes = _axes(arrays, coords, own_axes=own_axes)
         for array in arrays:
@@ -132,7 +132,7 @@ def _axes(
     for one in variables:
         dims = agreed[one.name]
         attrs = renamed(told.get(one.name, one.attrs), one.dims, dims)
-        axes[one.name] = given_back(attrs, dims) if own_axes else (attrs, dims)
+        axes[one.name] = restore_for_zarr(attrs, dims) if own_axes else (attrs, dims)
     return axes
 
 

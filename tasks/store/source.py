@@ -21,19 +21,19 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, first_line
 from gangsaw.tasks.sources.library_errors import reading
 from gangsaw.tasks.sources.source import Coordinate, Described, GroupAttrs, Region, SourceArray
-from gangsaw.tasks.store.array_metadata import axes_of, axis_names, stored_attrs, stored_dtype
+from gangsaw.tasks.store.array_metadata import axis_names, named_axes, stored_attrs, stored_dtype
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 from gangsaw.tasks.store.arrays.grids import any_grid, largest_chunks, regular_chunks
 from gangsaw.tasks.store.arrays.members import members, open_node
 from gangsaw.tasks.store.arrays.whole_chunks import WholeChunks
 from gangsaw.tasks.store.dataset.as_read import nameless
 from gangsaw.tasks.store.dataset.attribute_types import order_of
-from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
-from gangsaw.tasks.store.dataset.paths import groups_kept
-from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split
-from gangsaw.tasks.store.objects.address import is_far, why_no_store
-from gangsaw.tasks.store.objects.change_stamps import GONE, places_stamps
+from gangsaw.tasks.store.dataset.losses import Refused, left_out_attrs, notes_of, storable_variables
+from gangsaw.tasks.store.dataset.paths import groups_with
+from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split_variables
+from gangsaw.tasks.store.objects.address import is_remote_address, why_no_store
 from gangsaw.tasks.store.objects.prefix import Place, open_place, read_again
+from gangsaw.tasks.store.objects.versions import GONE, array_versions
 from gangsaw.tasks.store.objects.zipped import zarr_at
 from gangsaw.tasks.store.salvage import PIECE, Mending, MendingOf, OpenArray, fill_for, never
 from gangsaw.tasks.store.state.identity import identity_of_store
@@ -111,7 +111,7 @@ class ZarrArray(Described):
     @property
     def is_far(self) -> bool:
         """True if reads go over a network."""
-        return is_far(self.address)
+        return is_remote_address(self.address)
 
     def begin(self, region: Region) -> bool:
         """Begin to read ahead the chunks of a region; False if too many bytes are in flight."""
@@ -179,13 +179,13 @@ class ZarrSource:
         return notes_of(self.left_out)
 
     def identity(self) -> str:
-        """Return the identity: content by the manifests, else address and stamps of all objects."""
+        """Return the identity: content by the manifests, else addresses and versions of objects."""
         arrays = [(_place_of(array), array.version) for array in self.there]
         return identity_of_store(arrays, self.coords, self.attrs)
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of each array that is read, and of the members of the group."""
-        found = places_stamps(map(_place_of, (*self.there, *self.whole)))
+    def versions(self) -> Mapping[str, str]:
+        """Return the versions of each array that is read, and of the members of the group."""
+        found = array_versions(map(_place_of, (*self.there, *self.whole)))
         if self.tree is None:
             return found
         return {**found, f"{self.name}/{self.tree}".rstrip("/"): _outline(self.name, self.tree)}
@@ -226,10 +226,10 @@ def _of_group(
         inner = ", ".join(group.path for group in groups) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
     chunked = {array.name for array in there if _is_chunked(node, array)}
-    found, lost = kept(there, refused, variables, chunked, accept_loss=accept_loss)
-    arrays, coords = split(found, variables, chunked)
+    found, lost = storable_variables(there, refused, variables, chunked, accept_loss=accept_loss)
+    arrays, coords = split_variables(found, variables, chunked)
     if variables:
-        groups = groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])
+        groups = groups_with(groups, [*(a.name for a in arrays), *(c.name for c in coords)])
     attrs = {**_group_attrs(node), **left_out_attrs(lost)}
     taken = {a.name for a in arrays}
     own = tuple(a for a in there if a.name in taken)
@@ -242,8 +242,8 @@ def _of_group(
 def _root(address: str, node: AnyArray, mending: MendingOf) -> ZarrSource:
     """Return the source of an array at the root, which has no name."""
     array = replace(_describe(address, node, ROOT_NAME), mending=mending(ROOT_NAME))
-    (found,), _ = kept([array])
-    arrays, _ = split([found], [ROOT_NAME])
+    (found,), _ = storable_variables([array])
+    arrays, _ = split_variables([found], [ROOT_NAME])
     return ZarrSource(address, arrays, attrs={ROOT: ROOT_NAME}, there=(array,))
 
 
@@ -348,7 +348,7 @@ def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
         name=name,
         shape=array.shape,
         dtype=array.dtype,
-        dims=axes_of(array),
+        dims=named_axes(array),
         chunks=chunks,
         shards=array.shards,
         attrs={
@@ -381,7 +381,7 @@ def _array(address: str, key: str, version: str) -> tuple[AnyArray, Place, Whole
     is_whole, found = _version(array)
     if version != found:
         raise BadParams(f"{address}/{key}: the array was replaced since the job began")
-    place, local = Place(array.store, array.path), not is_far(address)
+    place, local = Place(array.store, array.path), not is_remote_address(address)
     records = RecordedChunks.of(array) if is_whole else None
     check = None if records is None else records.check
     chunks = WholeChunks.of(array, place, is_whole=is_whole, check=check) if local else None

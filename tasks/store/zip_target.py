@@ -12,7 +12,7 @@ from zarr.storage import LocalStore
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.objects.files import behind_link, sync_file
-from gangsaw.tasks.store.objects.partial import part_of, sweep
+from gangsaw.tasks.store.objects.partial import partial_path, sweep
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.objects.zipped import SUFFIX, is_zipped_store
 from gangsaw.tasks.store.state.lease import leased
@@ -57,7 +57,7 @@ def packed_target(target: str | Path, *, overwrite: bool, resume: bool = False) 
 def _pack(folder: Path, path: Path) -> None:
     """Write a folder as an uncompressed ZIP file, which appears when it is complete."""
     sweep(path)
-    part = part_of(path)
+    part = partial_path(path)
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
             for name in sorted(folder.rglob("*")):

@@ -13,10 +13,10 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.contents import CONTENT, TEXT
 from gangsaw.tasks.compressed_text.measured import share_read
 from gangsaw.tasks.compressed_text.streams import packed_sign
-from gangsaw.tasks.compressed_text.text import text_of
+from gangsaw.tasks.compressed_text.text import read_blocks
 from gangsaw.tasks.formats.flat.flat_array import FlatArray, FlatSource
 from gangsaw.tasks.sources.source import Coordinate, Described
-from gangsaw.tasks.store.objects.change_stamps import file_stamps
+from gangsaw.tasks.store.objects.versions import file_versions
 from gangsaw.tasks.text.info import ATTRIBUTE, TextInfo
 from gangsaw.tasks.text.signs import START, packed_by, start_of
 
@@ -58,9 +58,9 @@ class StreamedText:
         """Share of the file read so far, 0 to 1; None for a pipe."""
         return share_read([self.path]) if self.is_repeatable else None
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of the file."""
-        return file_stamps(self.path)
+    def versions(self) -> Mapping[str, str]:
+        """Return the version of the file."""
+        return file_versions(self.path)
 
     @property
     def arrays(self) -> tuple[Described, ...]:
@@ -73,7 +73,7 @@ class StreamedText:
     def pieces(self) -> Iterator[Mapping[str, NumpyArray]]:
         """Yield the next pieces; raise BadParams if compressed data are damaged."""
         start = b""
-        for text in text_of(self.path, self.notes):
+        for text in read_blocks(self.path, self.notes):
             start += text[: START - len(start)].tobytes()
             yield {NAME: text}
         self.outcome[ATTRIBUTE] = TextInfo.of(start).to_dict()

@@ -29,13 +29,13 @@ import bench_parity_gpu
 import bench_reads_gpu
 import bench_tcr_gpu
 import bench_visibility_gpu
-from limited_run import LATE, LimitedRun
+from limited_run import TIME_LIMIT, LimitedRun
 from rows_file import Key, RowsFile
 
 from gangsaw.codecs.core.errors import DeviceError
 from gangsaw.tasks.bench.data import synthetic_sample
 from gangsaw.tasks.bench.device import CASES, Figure, Workbench, device_machine
-from gangsaw.tasks.bench.table import Measurement, Row, dump, markdown, say
+from gangsaw.tasks.bench.table import Measurement, Row, dump, markdown_table, say
 
 PAGE = Path(__file__).parent / "RESULTS-GPU.md"
 COMMAND = "bash deploy/gpu/measure.sh"
@@ -179,7 +179,7 @@ def _sanitized(tool: str, summary: re.Pattern[str], logs: Path | None) -> Row:
 
 def _late(log: str) -> str:
     """Return that a step was ended, or never begun, as measure.sh says at the end of its log."""
-    return LATE if log.rstrip().endswith(f"not measured: {LATE}") else ""
+    return TIME_LIMIT if log.rstrip().endswith(f"not measured: {TIME_LIMIT}") else ""
 
 
 def _marked(row: Row) -> Row:
@@ -188,7 +188,7 @@ def _marked(row: Row) -> Row:
 
 def page(found: Mapping[str, list[Row]], about: Mapping[str, str]) -> str:
     """Return the page; about : what was measured on, or nothing."""
-    tables = "\n".join(markdown(title, rows) for title, rows in found.items())
+    tables = "\n".join(markdown_table(title, rows) for title, rows in found.items())
     machine = ", ".join(f"{k} {v}" for k, v in about.items()) or NOTHING_YET
     return f"{INTRODUCTION}\n{machine}\n\n{tables}"
 

@@ -20,7 +20,7 @@ from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs import Reads
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.bench.table import Row, say, seconds_in_turn
-from gangsaw.tasks.compressed_text.text import text_of
+from gangsaw.tasks.compressed_text.text import read_blocks
 from gangsaw.tasks.genomics.reads.files.fastq import FastqFile
 from gangsaw.tasks.genomics.reads.stream.stream import ReadStream
 from gangsaw.tasks.genomics.reads.stream.writer import CHUNK
@@ -60,7 +60,7 @@ def rows() -> Iterator[Row]:
 
 
 def _rows(name: str, paths: Sequence[str], folder: Path, client: Client) -> Iterator[Row]:
-    mega = sum(len(block) for path in paths for block in text_of(path)) / 1e6
+    mega = sum(len(block) for path in paths for block in read_blocks(path)) / 1e6
     works = [*_stages(paths, folder), *_jobs(paths, folder, client)]
     *stages, encoding, threads, workers = np.array(seconds_in_turn(works, ROUNDS))
     alone = np.diff(stages[:READING], axis=0, prepend=0.0).clip(0)
@@ -98,7 +98,7 @@ def _stages(paths: Sequence[str], folder: Path) -> Iterator[Callable[[], None]]:
             place.put(str(i), bytes(frame))
         place.flush(map(str, range(len(frames))))
 
-    yield lambda: _drain(block for path in paths for block in text_of(path))
+    yield lambda: _drain(block for path in paths for block in read_blocks(path))
     yield lambda: _drain(records for path in paths for records in FastqFile(path).records())
     yield lambda: _drain(ReadStream(tuple(paths)).pieces())
     yield lambda: _drain(_steps(paths))

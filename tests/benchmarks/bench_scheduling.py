@@ -21,7 +21,7 @@ from gangsaw.tasks.bench.table import Row
 from gangsaw.tasks.engine.run.run import run
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.state.journal import Job, Journal, batch_chunks
-from gangsaw.tasks.store.state.manifest import fold, read_manifest, write_manifest
+from gangsaw.tasks.store.state.manifest import fold_parts, read_manifest, write_manifest
 from gangsaw.tasks.store.state.records import ROW, Records
 
 MILLION = 10**6
@@ -85,7 +85,7 @@ def measure(client: Client, folder: Path, n_chunks: int) -> Spans:
     clock.append(time.perf_counter())
     assert len(journal.read_all(job.batches)) == len(job.batches)
     clock.append(time.perf_counter())
-    write_manifest(place, fold(job.fingerprint, entries.values()))
+    write_manifest(place, fold_parts(job.fingerprint, entries.values()))
     journal.remove()
     manifest = read_manifest(place)
     assert manifest is not None

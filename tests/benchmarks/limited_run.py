@@ -17,7 +17,7 @@ from rows_file import RowsFile
 from gangsaw.codecs.core.errors import first_line
 from gangsaw.tasks.bench.table import Measurement, Row, say
 
-LATE = "time limit"
+TIME_LIMIT = "time limit"
 GRACE = 5.0  # seconds that Python's watchdog has before the C watchdog ends the process
 Plan = Mapping[
     str, Sequence[Measurement]
@@ -92,7 +92,7 @@ class LimitedRun:
 
     def _mark_unfinished(self) -> None:
         for (section, _), row in list(self.left.items()):
-            self._keep(section, replace(row, why=LATE))
+            self._keep(section, replace(row, why=TIME_LIMIT))
 
     @contextmanager
     def _watchdog(self) -> Iterator[None]:

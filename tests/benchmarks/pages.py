@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from gangsaw.tasks.bench.table import VECTORS, OtherMachine, Row, dump, environment, markdown, say
+from gangsaw.tasks.bench.table import (
+    VECTORS,
+    OtherMachine,
+    Row,
+    dump,
+    environment,
+    markdown_table,
+    say,
+)
 
 Sections = dict[str, list[Row]]  # rows by title of the section
 Machine = Mapping[str, str]
@@ -126,7 +134,7 @@ def tables(
         if other:
             own = _different(other.machine, {**here, **there})
             about += f"The column {other.machine[VECTORS]}: {_listed(own)}"
-        texts.append(markdown(title, rows, about, other))
+        texts.append(markdown_table(title, rows, about, other))
     return "\n".join(texts)
 
 

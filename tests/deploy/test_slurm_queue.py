@@ -16,7 +16,7 @@ from helpers.hang import HANG, wait_until
 from helpers.slurm import Slurm, missing, slurm
 
 from gangsaw.tasks.api import functions
-from gangsaw.tasks.engine.distributed.patience import Patience
+from gangsaw.tasks.engine.distributed.wait_policy import WaitPolicy
 
 if find_spec("dask_jobqueue") is None:  # to import it would take Ctrl-C from all other tests
     pytest.skip("dask-jobqueue is not installed", allow_module_level=True)
@@ -51,23 +51,23 @@ def others(site: Slurm) -> str:
 
 
 @pytest.fixture
-def patience(monkeypatch: pytest.MonkeyPatch) -> list[Patience]:
+def wait_policies(monkeypatch: pytest.MonkeyPatch) -> list[WaitPolicy]:
     """That of each job that runs; it says at each look what it waits for."""
-    made: list[Patience] = []
+    made: list[WaitPolicy] = []
 
-    def kept(client: Client, seconds: float) -> Patience:
-        made.append(Patience(client, seconds))
+    def kept(client: Client, seconds: float) -> WaitPolicy:
+        made.append(WaitPolicy(client, seconds))
         return made[-1]
 
-    monkeypatch.setattr("gangsaw.tasks.engine.distributed.watch.Patience", kept)
+    monkeypatch.setattr("gangsaw.tasks.engine.distributed.watch.WaitPolicy", kept)
     monkeypatch.setattr("gangsaw.tasks.engine.distributed.watch.POLL_SECONDS", 0.5)
-    monkeypatch.setattr("gangsaw.tasks.engine.distributed.patience.AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("gangsaw.tasks.engine.distributed.wait_policy.AGAIN_SECONDS", 0.0)
     return made
 
 
 @pytest.mark.full
 def test_jobs_wait_for_their_turn(
-    site: Slurm, patience: list[Patience], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    site: Slurm, wait_policies: list[WaitPolicy], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Before the first worker, and after one was lost whose successor comes to a full queue."""
 
@@ -92,11 +92,11 @@ def test_jobs_wait_for_their_turn(
             caplog.clear()
             site.call("scancel", own)
             wait_until(told)
-            patience[-1].seconds = 0.0  # now only the queue keeps it
+            wait_policies[-1].seconds = 0.0  # now only the queue keeps it
             seen = told()
             wait_until(lambda: told() > seen + 1 or job.done.done())
             assert second in site.jobs()
             assert not job.done.done()
-            patience[-1].seconds = HANG
+            wait_policies[-1].seconds = HANG
             site.call("scancel", second)
             job.check()

@@ -17,7 +17,7 @@ from gangsaw.tasks.formats.raw.source import RawSource, open_raw
 from gangsaw.tasks.jobs.compress import Summary, compress
 from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.sources.source import Region
-from gangsaw.tasks.store.state.records import unpack
+from gangsaw.tasks.store.state.records import unpack_records
 from helpers.hang import HANG, wait_until
 from helpers.job_data import LoggedArray, cube, objects, reads
 from helpers.job_script import CHUNKS, CODECS, SHAPE
@@ -28,7 +28,7 @@ N_CHUNKS = 400
 def journalled(target: Path) -> set[int]:
     """Numbers of the chunks in valid journal entries, read without the code under test."""
     folder = target / "data" / ".gangsaw" / "journal"
-    entries = [unpack(data) for data in map(read, folder.rglob("*")) if data is not None]
+    entries = [unpack_records(data) for data in map(read, folder.rglob("*")) if data is not None]
     return {number for entry in entries if entry is not None for number in entry.batch}
 
 

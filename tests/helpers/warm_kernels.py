@@ -9,7 +9,7 @@ from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.codecs.core.numba.cache import cache_folders
 from gangsaw.codecs.core.numba.packs import levels
 from gangsaw.codecs.core.numba.packs.ahead.kernel_lists import list_files, read_lists
-from gangsaw.tasks.precompile.building import warm
+from gangsaw.tasks.precompile.building import warm_workers
 
 
 def warm_kernels() -> None:
@@ -25,6 +25,6 @@ def warm_kernels() -> None:
     if sum(1 for _ in folder.glob("*/*.nbc")) < count:
         sys.stderr.write(f"compiling {count} kernels by all cores, once\n")
         try:
-            warm(first_runs=True)
+            warm_workers(first_runs=True)
         except JobFailed as error:  # the tests will say more of it
             sys.stderr.write(f"{error}\n")

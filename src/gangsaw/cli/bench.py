@@ -8,7 +8,7 @@ import typer
 
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import DEVICES, choice
-from gangsaw.tasks.console.output import size, write_json, write_table
+from gangsaw.tasks.console.output import print_table, size, write_json
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.flat.memory_array import MemoryArray
@@ -73,13 +73,13 @@ def bench(
     shape = " x ".join(map(str, cube.shape))
     title = f"{what}: {shape} {cube.dtype.name}, {size(cube.nbytes)}"
     headers = ("codec", "bits/sample", "ratio", "encode Ms/s", "decode Ms/s")
-    write_table(title, [result.row() for result in found], headers)
+    print_table(title, [result.row() for result in found], headers)
 
 
 def _bench_gpu(what: str, sample: MemoryArray, rounds: int, as_json: bool) -> None:
-    from gangsaw.tasks.bench.device import Workbench, device_machine, figures
+    from gangsaw.tasks.bench.device import Workbench, device_figures, device_machine
 
-    found = list(figures(Workbench(sample, rounds)))
+    found = list(device_figures(Workbench(sample, rounds)))
     about = device_machine()
     if as_json:
         rows = [vars(figure) for figure in found]
@@ -88,4 +88,4 @@ def _bench_gpu(what: str, sample: MemoryArray, rounds: int, as_json: bool) -> No
     title = (
         f"{what}: {' x '.join(map(str, sample.shape))} {sample.dtype.name}, on {about['device']}"
     )
-    write_table(title, [figure.row() for figure in found], ("what", "measured", "asked", "remark"))
+    print_table(title, [figure.row() for figure in found], ("what", "measured", "asked", "remark"))

@@ -18,11 +18,11 @@ from gangsaw.tasks.console.output import (
     amounts,
     clock,
     job_figures,
+    print_table,
     progress_bar,
     rate,
     show_plan,
     write_json,
-    write_table,
 )
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Again, AnySource, Encoding, Shown
@@ -65,7 +65,7 @@ def compress(
     from gangsaw.tasks.api import functions
     from gangsaw.tasks.formats.contract.opening import open_watched, without_pipes
     from gangsaw.tasks.formats.exporting.export import check_store_target
-    from gangsaw.tasks.jobs.streams.rehearsed import RehearsedStream
+    from gangsaw.tasks.jobs.streams.replayable import ReplayableStream
     from gangsaw.tasks.sources.source import Stream
 
     *sources, target = paths
@@ -91,7 +91,7 @@ def compress(
 
         is_over = is_stream and not getattr(opened, "is_repeatable", False)
         if isinstance(opened, Stream) and is_over:
-            opened = RehearsedStream(opened)
+            opened = ReplayableStream(opened)
 
         def checked() -> Summary:
             return job(opened if is_over else open_watched(ready, said)[0])
@@ -104,7 +104,7 @@ def compress(
                 cluster.session(checked) as client,
                 progress_bar("compress", quiet=shown.no_bar) as show,
             ):
-                if isinstance(opened, RehearsedStream):
+                if isinstance(opened, ReplayableStream):
                     opened = opened.as_it_is()
                 summary = job(
                     opened, watch=watch, device=cluster.device, client=client, on_progress=show
@@ -114,7 +114,7 @@ def compress(
     if shown.as_json:
         write_json(job_figures(summary))
     else:
-        write_table(f"{', '.join(sources)} -> {summary.store}", rows(summary))
+        print_table(f"{', '.join(sources)} -> {summary.store}", rows(summary))
 
 
 def rows(summary: Summary) -> list[tuple[str, str]]:

@@ -16,12 +16,12 @@ from gangsaw.tasks.console.cluster import NearOrDevice
 from gangsaw.tasks.console.output import (
     amounts,
     clock,
+    print_table,
     progress_bar,
     rate,
     show_plan,
     size,
     write_json,
-    write_table,
 )
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Again, Shown, StoreSource, TargetChoice
@@ -96,7 +96,7 @@ def decompress(
     elif shown.as_json:
         write_json({"store": store, "targets": target, **_export_figures(done)})
     else:
-        write_table(f"{store} -> {', '.join(target)}", _export_rows(done))
+        print_table(f"{store} -> {', '.join(target)}", _export_rows(done))
     if done.is_incomplete:
         raise JobFailed(_incomplete(done))
 
@@ -111,7 +111,7 @@ def _list_damage(
         blocks = [asdict(block) for block in error.blocks]
         write_json({"store": store, "targets": target, "damaged": blocks})
     else:
-        write_table(store, [("damaged", str(block)) for block in error.blocks])
+        print_table(store, [("damaged", str(block)) for block in error.blocks])
 
 
 def _export_rows(done: ExportResult) -> list[tuple[str, str]]:

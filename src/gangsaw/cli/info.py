@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.output import amounts, clock, size, write_json, write_table
+from gangsaw.tasks.console.output import amounts, clock, print_table, size, write_json
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.figures.report import ArrayInfo
@@ -46,12 +46,12 @@ def info(
         write_json(found.to_dict() | {content.name: content.figures for content in contents})
     else:
         for content in contents:
-            write_table(f"{store}  {content.name}", content.rows)
-        write_table(store, amounts(found.sizes))
+            print_table(f"{store}  {content.name}", content.rows)
+        print_table(store, amounts(found.sizes))
         for array in found.arrays:
-            write_table(f"{store}  {array.name}", _rows(array))
+            print_table(f"{store}  {array.name}", _rows(array))
         if found.history:
-            write_table(
+            print_table(
                 f"{store}  history", [_history_row(entry) for entry in found.history[-SHOWN:]]
             )
     if plot is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, cast
 import typer
 
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.output import size, write_json, write_table
+from gangsaw.tasks.console.output import print_table, size, write_json
 
 app = typer.Typer(help="Compiled kernels: which are here, packs that travel, a warm cache.")
 Codec = Annotated[str, typer.Option("--codec", help="Only of this codec's samples.")]
@@ -60,7 +60,7 @@ def list_kernels(
         name, why = Path(str(pack["path"])).name, pack["unused"]
         holds = f"{pack['kernels']} kernels, {size(cast('int', pack['bytes']))}"
         rows.append(("pack", f"{name}: {holds}, {f'not used: {why}' if why else 'used'}"))
-    write_table("kernels", rows)
+    print_table("kernels", rows)
 
 
 @app.command()
@@ -87,7 +87,7 @@ def build(
 
     Example: gangsaw kernels build --level x86-64-v3 --into packs
     """
-    from gangsaw.tasks.precompile.building import build as make
+    from gangsaw.tasks.precompile.building import build_packs as make
 
     made = make(
         [name for name in level.split(",") if name],
@@ -108,7 +108,7 @@ def build(
         )
         for pack in made
     ]
-    write_table("packs", rows)
+    print_table("packs", rows)
 
 
 @app.command()
@@ -122,7 +122,7 @@ def warm(
 
     Example: gangsaw kernels warm --codec dna
     """
-    from gangsaw.tasks.precompile.building import warm as compile_all
+    from gangsaw.tasks.precompile.building import warm_workers as compile_all
 
     compile_all(codec, processes, _teller(quiet), first_runs)
 

@@ -13,7 +13,7 @@ import typer
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import SchedulerFile, TlsCaFile, TlsCert, TlsKey
-from gangsaw.tasks.console.output import clear, clock, rate, size, write_json, write_table
+from gangsaw.tasks.console.output import clear, clock, print_table, rate, size, write_json
 
 if TYPE_CHECKING:
     Row = Mapping[str, object]
@@ -64,15 +64,15 @@ def _show(found: Row) -> None:
     n_running = sum(job["outcome"] == "running" for job in jobs)
     title = f"{found['scheduler']}: {n_running} running, {len(workers)} workers"
     if jobs:
-        write_table(title, [_job(job) for job in jobs[:SHOWN]], JOBS)
+        print_table(title, [_job(job) for job in jobs[:SHOWN]], JOBS)
     else:
-        write_table(f"{title}, no job yet", [])
+        print_table(f"{title}, no job yet", [])
     if workers:
         more = f"workers, the first {SHOWN} of {len(workers)}" if workers[SHOWN:] else "workers"
-        write_table(more, [_worker(worker) for worker in workers[:SHOWN]], WORKERS)
+        print_table(more, [_worker(worker) for worker in workers[:SHOWN]], WORKERS)
     lines = [str(line) for job in jobs[:SHOWN] for line in cast("Sequence[str]", job["failures"])]
     if lines:
-        write_table("failures", [("", line) for line in lines[-SHOWN:]])
+        print_table("failures", [("", line) for line in lines[-SHOWN:]])
 
 
 def _job(job: Row) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import typer
 
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.console.cluster import NearOrDevice
-from gangsaw.tasks.console.output import amounts, progress_bar, size, write_json, write_table
+from gangsaw.tasks.console.output import amounts, print_table, progress_bar, size, write_json
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import AnySource, Shown
 from gangsaw.tasks.console.table_options import with_source_options
@@ -59,7 +59,7 @@ def verify(
         sizes = {} if report.sizes is None else report.sizes.to_dict()
         write_json({**vars(report), "sizes": sizes, "ok": report.ok})
     else:
-        write_table(
+        print_table(
             report.store,
             [
                 *_rows(report, ", ".join(against or ())),

@@ -1,1 +1,1 @@
-"""Tasks in flight: who may do them, how they are sent, which are late."""
+"""Tasks in flight: admission of workers, submission and stragglers."""

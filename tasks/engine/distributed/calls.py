@@ -26,7 +26,7 @@ class _Call:
         return self.work, ()
 
 
-def packed(work: Callable[[], object]) -> tuple[bytes, Buffers]:
+def pack_call(work: Callable[[], object]) -> tuple[bytes, Buffers]:
     """Return `data` and `buffers`, for which `distributed.protocol.pickle.loads` runs the call.
 
     The buffers are views of the samples in the call, not copies.

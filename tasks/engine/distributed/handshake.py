@@ -28,7 +28,7 @@ NAMED = 3  # workers in a message
 _left_out_named: WeakKeyDictionary[Client, set[str]] = WeakKeyDictionary()  # in messages
 
 
-class Answer(TypedDict):
+class Capabilities(TypedDict):
     """Capabilities of a process.
 
     Attributes
@@ -43,7 +43,7 @@ class Answer(TypedDict):
     seen: list[int | None]
 
 
-def answer(paths: Sequence[str]) -> Answer:
+def describe_process(paths: Sequence[str]) -> Capabilities:
     """Return the capabilities of this process. Workers run its source text, with only Python."""
     import hashlib
     import sys
@@ -92,7 +92,7 @@ class Handshake:
     client: Client
     paths: tuple[str, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
-    _asked: set[str] = field(default_factory=set)
+    _queried: set[str] = field(default_factory=set)
     _silent: set[str] = field(default_factory=set)
 
     def admitted(self, workers: Mapping[str, Worker]) -> dict[str, Worker]:
@@ -102,9 +102,9 @@ class Handshake:
         ------
         JobFailed : there are workers, but none can do the job
         """
-        new = {address: w for address, w in workers.items() if address not in self._asked}
+        new = {address: w for address, w in workers.items() if address not in self._queried}
         if new:
-            self._asked |= new.keys()
+            self._queried |= new.keys()
             self.left_out |= self._wrong(new)
         found = {address: w for address, w in workers.items() if address not in self.left_out}
         if workers and not found:
@@ -124,19 +124,19 @@ class Handshake:
         """True if all workers that were queried have answered."""
         return not self._silent
 
-    def ask_again(self) -> None:
+    def query_again(self) -> None:
         """Let `admitted` query the workers again that did not answer in time."""
-        self._asked -= self._silent
+        self._queried -= self._silent
         self._silent.clear()
 
     def _wrong(self, workers: Mapping[str, Worker]) -> dict[str, str]:
-        here = answer(self.paths)
+        here = describe_process(self.paths)
         answers = _answers(self.client, list(workers), self.paths)
         self._silent |= workers.keys() - answers.keys()
         pairs = ((address, self._why(here, there)) for address, there in answers.items())
         return {address: why for address, why in pairs if why}
 
-    def _why(self, here: Answer, there: Answer | Exception) -> str:
+    def _why(self, here: Capabilities, there: Capabilities | Exception) -> str:
         """Return the reason why a worker cannot do the job; "" if it can."""
         if isinstance(there, Exception):
             return f"does not understand this Dask: {type(there).__name__}: {there}"
@@ -168,21 +168,21 @@ def _is_written(path: str) -> bool:
 
 def _answers(
     client: Client, addresses: Sequence[str], paths: Sequence[str]
-) -> dict[str, Answer | Exception]:
+) -> dict[str, Capabilities | Exception]:
     """Query workers; return the answers of those that reply in time and do not die before."""
 
     # as text: a pickled function would need the same Python, or gangsaw, on the worker
-    text = f"from __future__ import annotations\n{inspect.getsource(answer)}"
-    call = f"(exec({text!r}, space := {{}}), space['answer'])[1]({list(paths)!r})"
+    text = f"from __future__ import annotations\n{inspect.getsource(describe_process)}"
+    call = f"(exec({text!r}, space := {{}}), space['describe_process'])[1]({list(paths)!r})"
 
     async def ask(address: str) -> dict[str, object]:
         found = await client._run(eval, call, {}, workers=[address], on_error="return")
         return cast("dict[str, object]", found)
 
     async def ask_all() -> dict[str, object]:
-        asked = [asyncio.ensure_future(ask(address)) for address in addresses]
-        done, late = await asyncio.wait(asked, timeout=ANSWER_SECONDS)
-        for future in late:
+        requests = [asyncio.ensure_future(ask(address)) for address in addresses]
+        done, pending = await asyncio.wait(requests, timeout=ANSWER_SECONDS)
+        for future in pending:
             future.cancel()
         good = [future.result() for future in done if future.exception() is None]
         pairs = (item for one in good for item in one.items())
@@ -190,7 +190,7 @@ def _answers(
 
     if not addresses:
         return {}
-    return cast("dict[str, Answer | Exception]", client.sync(ask_all))
+    return cast("dict[str, Capabilities | Exception]", client.sync(ask_all))
 
 
 def _named(address: str, worker: Worker) -> str:

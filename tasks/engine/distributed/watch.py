@@ -18,7 +18,7 @@ from gangsaw.cluster.identity import identity_of
 from gangsaw.cluster.interrupts import Waiting
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.distributed.handshake import NAMED, Handshake
-from gangsaw.tasks.engine.distributed.patience import AGAIN_SECONDS, Patience
+from gangsaw.tasks.engine.distributed.wait_policy import AGAIN_SECONDS, WaitPolicy
 from gangsaw.tasks.engine.scheduling.memory import Worker
 
 if TYPE_CHECKING:
@@ -71,18 +71,18 @@ class ClusterWatch:
 
     Attributes
     ----------
-    patience : wait policy without a worker
+    wait_policy : of the job without a worker
     heartbeats : of all workers
     unheard : time of the first request without an answer from the scheduler; None if it answers
     """
 
     def __init__(self, handshake: Handshake, worker_seconds: float) -> None:
         self.handshake, self.client = handshake, handshake.client
-        self.patience = Patience(self.client, worker_seconds)
+        self.wait_policy = WaitPolicy(self.client, worker_seconds)
         self.heartbeats = Heartbeats()
         self.unheard: float | None = None
         # times of the last result, the last log line and the last check
-        self.came = self.said = self.looked = time.monotonic()
+        self.came = self.logged = self.looked = time.monotonic()
 
     def wait(self, arriving: Arriving, interrupts: Waiting, look: Callable[[], None]) -> None:
         """Wait for a result; call `look` every `POLL_SECONDS`, also while results arrive.
@@ -93,7 +93,7 @@ class ClusterWatch:
             time.sleep(TICK_SECONDS)
             interrupts.let_in()
             self._look_in_time(look)
-        self.patience.end()  # a result means that there was a worker
+        self.wait_policy.end()  # a result means that there was a worker
         self.came = time.monotonic()
         self._look_in_time(look)  # one worker may be silent while another one delivers results
 
@@ -136,16 +136,16 @@ class ClusterWatch:
 
     def _described(self) -> Mapping[str, object] | None:
         """Return the scheduler's description; None if it does not answer in time; see `workers`."""
-        asked = time.monotonic()
+        since = time.monotonic()
         try:
             found = identity_of(self.client, HEARD_SECONDS)
         except OSError as error:
             if self.client.status == "closed" and not isinstance(error, TimeoutError):
-                raise lost(self.client) from None
-            self._say_unheard(asked)
+                raise lost_scheduler(self.client) from None
+            self._log_unheard(since)
             return None
         except (RuntimeError, ValueError):  # closing and closed client
-            raise lost(self.client) from None
+            raise lost_scheduler(self.client) from None
         self.unheard = None
         return found
 
@@ -153,12 +153,12 @@ class ClusterWatch:
         """Check a cluster with workers of one kind; `left` tasks have no result yet."""
         workers = self.workers()
         if workers:
-            self.patience.end()
-            self.say(left, workers)
+            self.wait_policy.end()
+            self.log_silence(left, workers)
         elif workers is not None:
-            self.patience.ask("no worker")
+            self.wait_policy.check("no worker")
 
-    def say(self, left: int, workers: Collection[str]) -> None:
+    def log_silence(self, left: int, workers: Collection[str]) -> None:
         """Log once a minute that no result or heartbeat has come; raise JobFailed if none will.
 
         It is a warning if workers are silent: others may only take their time.
@@ -167,18 +167,18 @@ class ClusterWatch:
         silent = {address: span for address, span in silent.items() if address in workers}
         if silent and now - self.came >= STUCK_SECONDS:
             self._check_stuck(now - self.came)
-        if now - self.said < AGAIN_SECONDS:
+        if now - self.logged < AGAIN_SECONDS:
             return
         of = f"of {left} tasks on {len(workers)} workers"
         if now - self.came >= AGAIN_SECONDS:
             level = logging.WARNING if silent or now - self.came >= LONG_SECONDS else logging.INFO
             log.log(level, "no result for %.0f s %s%s", now - self.came, of, _listed(silent))
-            self.said = now
+            self.logged = now
         elif max(silent.values(), default=0.0) >= AGAIN_SECONDS:
             log.warning(
                 "results of other workers arrive, %d tasks are left%s", left, _listed(silent)
             )
-            self.said = now
+            self.logged = now
 
     def _check_stuck(self, seconds: float) -> None:
         """Raise JobFailed if all workers with tasks have been silent for `LONG_SECONDS`."""
@@ -191,18 +191,18 @@ class ClusterWatch:
                 "go on (kill -CONT)"
             )
 
-    def _say_unheard(self, asked: float) -> None:
+    def _log_unheard(self, since: float) -> None:
         """Log once a minute that the scheduler does not answer; raise JobFailed in the end."""
         now = time.monotonic()
-        is_new, self.unheard = self.unheard is None, asked if self.unheard is None else self.unheard
+        is_new, self.unheard = self.unheard is None, since if self.unheard is None else self.unheard
         where, span = getattr(self.client.scheduler, "address", "?"), now - self.unheard
         if span >= STUCK_SECONDS:
             raise JobFailed(
                 f"the scheduler at {where} has not answered for {span:.0f} s: end it and start one"
             )
-        if span >= HEARD_SECONDS and (is_new or now - self.said >= AGAIN_SECONDS):
+        if span >= HEARD_SECONDS and (is_new or now - self.logged >= AGAIN_SECONDS):
             log.warning("the scheduler at %s has not answered for %.0f s", where, span)
-            self.said = now
+            self.logged = now
 
 
 def busy_workers(client: Client) -> set[str]:
@@ -229,7 +229,7 @@ LOGS_OF_LOSS = ("distributed.client", "distributed.batched", "tornado.applicatio
 _KNOWN_LOSS = _KnownLoss()
 
 
-def lost(client: Client) -> JobFailed:
+def lost_scheduler(client: Client) -> JobFailed:
     """Return the error for a lost scheduler, and hide Dask's own messages about it."""
     for name in LOGS_OF_LOSS:
         logging.getLogger(name).addFilter(_KNOWN_LOSS)  # once, however often it is added

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 R = TypeVar("R")
 
-TELL_SECONDS = 0.5  # between two messages; a page cannot show more
+SEND_SECONDS = 0.5  # between two messages; a page cannot show more
 MOST_CELLS = 2000  # of the map of chunks
 MOST_FAILURES = 20  # messages that wait to be sent
 HERE = "this process"  # name of the worker without a client
@@ -66,7 +66,7 @@ class Chunks(Protocol):
         """Name of the preparatory step in progress, "" while the chunks are done."""
 
 
-class Tally:
+class JobCounters:
     """Counters of one job.
 
     Parameters
@@ -91,7 +91,7 @@ class Tally:
         self.workers: set[str] = set()
         self.source_bytes = 0
         self._send: Send | None = None
-        self._told = 0.0  # time.monotonic() of the last message
+        self._sent = 0.0  # time.monotonic() of the last message
         self._codec, self._backend, self._worker = "", "cpu", HERE
         self._place = range(0)
         self._seconds = 0.0  # of the last task, until something of it is added
@@ -102,15 +102,15 @@ class Tally:
         self.spent: dict[Key, float] = defaultdict(float)
 
     @property
-    def is_told(self) -> bool:
+    def is_reported(self) -> bool:
         """True if the counters are sent somewhere."""
         return self._send is not None
 
-    def tell(self, send: Send) -> None:
+    def send_with(self, send: Send) -> None:
         """Send the counters with this function from now on, unless another one was set before."""
         if self._send is None:
             self._send = send
-            self._tell()
+            self._send_now()
 
     def expect(self, tasks: int | None) -> None:
         """Add a number of batches to the total, if it is known."""
@@ -148,13 +148,13 @@ class Tally:
                     after.stored_bytes - before.stored_bytes,
                 ]
             )
-        self._tell_in_time()
+        self._send_in_time()
 
     def landed(self) -> None:
         """Count a batch that is done."""
         self._tasks[0] += 1
         if self.progress is None:
-            self._tell_in_time()
+            self._send_in_time()
 
     def failed(self, messages: Sequence[str]) -> None:
         """Record the messages of chunks that failed or are damaged."""
@@ -191,14 +191,14 @@ class Tally:
         for column, amount in enumerate(amounts):
             part[column] += amount
 
-    def _tell_in_time(self) -> None:
-        if self._send is not None and time.monotonic() - self._told >= TELL_SECONDS:
-            self._tell()
+    def _send_in_time(self) -> None:
+        if self._send is not None and time.monotonic() - self._sent >= SEND_SECONDS:
+            self._send_now()
 
-    def _tell(self) -> None:
+    def _send_now(self) -> None:
         if self._send is not None:
             self._send(self._message(), False)
-            self._told = time.monotonic()
+            self._sent = time.monotonic()
 
     def _message(self) -> Message:
         """Return the changes since the last message."""
@@ -211,7 +211,7 @@ class Tally:
             **(self._chunks() if self.progress is not None else _of_tasks(*self._tasks)),
             "parts": parts,
             "failures": self._failures,
-            **self._map.taken(),
+            **self._map.take_changes(),
         }
         self._parts.clear()
         self._failures = []
@@ -240,7 +240,7 @@ class _Cells:
 
     def __init__(self) -> None:
         self.total = self.cells = 0
-        self.room: list[int] = []  # chunks per cell, not sent
+        self.sizes: list[int] = []  # chunks per cell, not sent
         self.new: Counter[int] = Counter()  # chunks done by cell, not sent
         self.bad: set[int] = set()  # cells with a failed or damaged chunk, not sent
 
@@ -248,8 +248,8 @@ class _Cells:
         """Start a new map of `total` chunks; those outside `left` are done."""
         self.total, self.cells = total, min(total, MOST_CELLS)
         edges = [-(-i * total // max(1, self.cells)) for i in range(self.cells + 1)]
-        self.room = [b - a for a, b in itertools.pairwise(edges)]
-        self.new = Counter(dict(enumerate(self.room)))
+        self.sizes = [b - a for a, b in itertools.pairwise(edges)]
+        self.new = Counter(dict(enumerate(self.sizes)))
         for chunks in left:
             self.add(chunks, -1)
 
@@ -268,45 +268,47 @@ class _Cells:
             first, last = (at * self.cells // self.total for at in (chunks.start, stop - 1))
             self.bad.update(range(first, last + 1))
 
-    def taken(self) -> Message:
+    def take_changes(self) -> Message:
         """Return the changes since the last call, and clear them."""
         cells = [[cell, n] for cell, n in self.new.items() if n]
-        told = {"room": self.room, "cells": cells, "bad": sorted(self.bad)}
-        self.room, self.new, self.bad = [], Counter(), set()
-        return {name: new for name, new in told.items() if new}
+        changes = {"room": self.sizes, "cells": cells, "bad": sorted(self.bad)}
+        self.sizes, self.new, self.bad = [], Counter(), set()
+        return {name: new for name, new in changes.items() if new}
 
 
-_current: ContextVar[Tally | None] = ContextVar("gangsaw_job", default=None)
+_current: ContextVar[JobCounters | None] = ContextVar("gangsaw_job", default=None)
 
 
-def current() -> Tally | None:
+def current_counters() -> JobCounters | None:
     """Return the counters of the job that runs in this context."""
     return _current.get()
 
 
 def at(codec: str) -> None:
     """Attribute the amounts that the job of this context adds next to this codec."""
-    if (tally := _current.get()) is not None:
-        tally.at(codec)
+    if (counters := _current.get()) is not None:
+        counters.at(codec)
 
 
 @contextmanager
-def job(kind: str, store: object) -> Iterator[Tally]:
+def job(kind: str, store: object) -> Iterator[JobCounters]:
     """Yield the counters of a job of this kind; a job within a job shares the outer counters."""
     if (outer := _current.get()) is not None:
         yield outer
         return
-    tally = Tally(kind, str(store))
-    before = _current.set(tally)
+    counters = JobCounters(kind, str(store))
+    before = _current.set(counters)
     try:
-        yield tally
+        yield counters
     except Planned:  # a dry run, which is not reported
         raise
     except BaseException as error:
-        tally.end("interrupted" if isinstance(error, KeyboardInterrupt) else "failed", str(error))
+        counters.end(
+            "interrupted" if isinstance(error, KeyboardInterrupt) else "failed", str(error)
+        )
         raise
     else:
-        tally.end("done")
+        counters.end("done")
     finally:
         _current.reset(before)
 

@@ -86,7 +86,7 @@ class Depth(Enum):
     WHOLE = "all that the choice of a codec reads, scans of all samples included"
 
 
-_depth: ContextVar[Depth | None] = ContextVar("gangsaw_rehearsal", default=None)
+_depth: ContextVar[Depth | None] = ContextVar("gangsaw_dry_run", default=None)
 
 
 def is_on() -> bool:
@@ -111,12 +111,12 @@ def forbid(target: object) -> None:
         raise RuntimeError(f"{target} would have been written by a rehearsal: stop it before")
 
 
-def rehearsed(job: Callable[[], object], depth: Depth = Depth.WHOLE) -> JobPlan | None:
+def plan_job(job: Callable[[], object], depth: Depth = Depth.WHOLE) -> JobPlan | None:
     """Run a job as a dry run and return its plan; None if it ends without anything to write.
 
     Raises the errors that the job raises before it would begin to write.
     """
-    with _rehearsing(depth):
+    with _dry_run(depth):
         try:
             job()
         except Planned as planned:
@@ -125,7 +125,7 @@ def rehearsed(job: Callable[[], object], depth: Depth = Depth.WHOLE) -> JobPlan 
 
 
 @contextmanager
-def _rehearsing(depth: Depth) -> Iterator[None]:
+def _dry_run(depth: Depth) -> Iterator[None]:
     token = _depth.set(depth)
     try:
         yield

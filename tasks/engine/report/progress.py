@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from gangsaw.tasks.engine.report.counters import current
+from gangsaw.tasks.engine.report.counters import current_counters
 
 FILES, SAMPLES = "files", "samples"  # bases of a compression ratio
 
@@ -134,7 +134,7 @@ class Meter:
         seconds = time.monotonic() - self.started
         known = self.progress
         self.progress = replace(known, seconds=seconds, share=share, step=known.step, **changed)
-        if (tally := current()) is not None:
-            tally.moved(known, self.progress)
+        if (counters := current_counters()) is not None:
+            counters.moved(known, self.progress)
         if self.on_progress is not None:
             self.on_progress(self.progress)

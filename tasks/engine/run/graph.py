@@ -21,7 +21,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import JobFailed, first_line
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.engine.distributed.task_paths import paths_of_work
-from gangsaw.tasks.engine.report.counters import Tally, job
+from gangsaw.tasks.engine.report.counters import JobCounters, job
 from gangsaw.tasks.engine.report.failure import ChunkFailed
 from gangsaw.tasks.engine.run.run import Options
 from gangsaw.tasks.engine.scheduling.batches import Done, do_batches
@@ -41,8 +41,8 @@ ResultT = TypeVar("ResultT")
 KeyT = TypeVar("KeyT")
 Key = tuple[str, int]
 Cut: TypeAlias = "tuple[slice[int, int, int | None], ...]"
-HELD = {"Future"}
-Given: TypeAlias = "Callable[[BatchT, list[NumpyArray]], BatchT]"
+IN_MEMORY = {"Future"}
+AttachSamples: TypeAlias = "Callable[[BatchT, list[NumpyArray]], BatchT]"
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def client_of(array: Array) -> Client | None:
         return None
     from distributed import futures_of
 
-    held: Sequence[Future] = futures_of(array)
-    return held[0].client if held else None
+    futures: Sequence[Future] = futures_of(array)
+    return futures[0].client if futures else None
 
 
 def scheduler_id(client: Client) -> str:
@@ -106,19 +106,19 @@ def scheduler_id(client: Client) -> str:
         return ClusterWatch(Handshake(client), Options().worker_seconds).scheduler_id(interrupts)
 
 
-def is_held_by_workers(array: Array) -> bool:
+def is_persisted(array: Array) -> bool:
     """Return True if all blocks of an array are in the memory of workers."""
     from dask.core import flatten
 
     graph = dict(array.__dask_graph__())
     keys = flatten(array.__dask_keys__())  # type: ignore[no-untyped-call]
-    return all(type(graph.get(key)).__name__ in HELD for key in keys)
+    return all(type(graph.get(key)).__name__ in IN_MEMORY for key in keys)
 
 
 def run_on_blocks(
     task: Task[BatchT, ResultT],
     items: Sequence[OnBlocks[BatchT]],
-    given: Given[BatchT],
+    attach_samples: AttachSamples[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
     *,
     client: Client | None = None,
@@ -139,11 +139,11 @@ def run_on_blocks(
     """
     if not items:
         return
-    graph, keys = _graph(task, items, given)
+    graph, keys = _graph(task, items, attach_samples)
     batches = {key: item.batch for key, item in zip(keys, items, strict=True)}
-    with interrupts_wait() as interrupts, job(task.name, "") as tally:
-        tally.expect(len(items))
-        landed = _Landed(batches, on_done, interrupts, tally)
+    with interrupts_wait() as interrupts, job(task.name, "") as counters:
+        counters.expect(len(items))
+        landed = _Landed(batches, on_done, interrupts, counters)
         if client is None:
             _in_threads(task, graph, keys, landed)
         else:
@@ -160,10 +160,10 @@ class _Landed(Generic[BatchT, ResultT]):
         batches: dict[Key, BatchT],
         on_done: Callable[[BatchT, ResultT], None],
         interrupts: Waiting,
-        tally: Tally,
+        counters: JobCounters,
     ) -> None:
         self.batches, self.on_done = batches, on_done
-        self.interrupts, self.tally = interrupts, tally
+        self.interrupts, self.counters = interrupts, counters
 
     def take(self, key: object, done: Done[ResultT]) -> None:
         """Report a batch that is done; raise JobFailed if it failed."""
@@ -171,36 +171,41 @@ class _Landed(Generic[BatchT, ResultT]):
             return  # the key of a block
         self.interrupts.let_in()
         if done.error is not None:
-            self.tally.failed([str(done.error)])
+            self.counters.failed([str(done.error)])
             raise JobFailed(str(done.error)) from done.error
-        self.tally.by(done.worker, "cpu", done.seconds)
+        self.counters.by(done.worker, "cpu", done.seconds)
         for result in done.results:
             self.on_done(batch, result)
-        self.tally.landed()
+        self.counters.landed()
 
 
 def _graph(
-    task: Task[BatchT, ResultT], items: Sequence[OnBlocks[BatchT]], given: Given[BatchT]
+    task: Task[BatchT, ResultT],
+    items: Sequence[OnBlocks[BatchT]],
+    attach_samples: AttachSamples[BatchT],
 ) -> tuple[HighLevelGraph, list[Key]]:
     """Return one graph for all arrays and batches, and the keys of the batches."""
     from dask.base import optimize
     from dask.highlevelgraph import HighLevelGraph
 
     name = f"{task.name}-{uuid.uuid4().hex[:12]}"
-    work = partial(_do, task, given)
+    work = partial(_do, task, attach_samples)
     tasks = {(name, i): (work, item.batch, item.keys) for i, item in enumerate(items)}
     arrays = list({item.array.name: item.array for item in items}.values())
-    lazy = [array for array in arrays if not is_held_by_workers(array)]
-    held = [array for array in arrays if is_held_by_workers(array)]  # optimised, nothing is left
-    needs = [*held, *optimize(*lazy)]  # type: ignore[no-untyped-call]
+    lazy = [array for array in arrays if not is_persisted(array)]
+    persisted = [array for array in arrays if is_persisted(array)]  # optimised, nothing is left
+    needs = [*persisted, *optimize(*lazy)]  # type: ignore[no-untyped-call]
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=needs)  # type: ignore[arg-type]
     return graph, list(tasks)
 
 
 def _do(
-    task: Task[BatchT, ResultT], given: Given[BatchT], batch: BatchT, blocks: list[NumpyArray]
+    task: Task[BatchT, ResultT],
+    attach_samples: AttachSamples[BatchT],
+    batch: BatchT,
+    blocks: list[NumpyArray],
 ) -> Done[ResultT]:
-    return do_batches(task, "cpu", [given(batch, list(map(_plain, blocks)))])
+    return do_batches(task, "cpu", [attach_samples(batch, list(map(_plain, blocks)))])
 
 
 def _plain(block: NumpyArray) -> NumpyArray:
@@ -258,44 +263,44 @@ def _on_workers(
 ) -> None:
     from dask.base import annotate
 
+    from gangsaw.tasks.engine.distributed.events import report_to_scheduler
     from gangsaw.tasks.engine.distributed.handshake import Handshake
-    from gangsaw.tasks.engine.distributed.telling import tell
     from gangsaw.tasks.engine.distributed.watch import ClusterWatch
 
     handshake = Handshake(client, options.paths)
     watch = ClusterWatch(handshake, options.worker_seconds)
     workers = handshake.admitted(watch.begin(landed.interrupts))
     check_memory(task.peak_bytes, workers.values())
-    tell(landed.tally, client)
+    report_to_scheduler(landed.counters, client)
     only = {"workers": list(workers)} if handshake.left_out else {}
     with annotate(**only) if only else nullcontext():
         futures: list[Future] = client.compute(
             _delayed(graph, keys), optimize_graph=False, retries=options.retries
         )
-    flying = dict(zip(futures, keys, strict=True))
-    for key, done in _results(flying, watch, landed.interrupts):
+    pending = dict(zip(futures, keys, strict=True))
+    for key, done in _results(pending, watch, landed.interrupts):
         landed.take(key, cast("Done[ResultT]", done))
 
 
 def _results(
-    flying: dict[Future, KeyT], watch: ClusterWatch, interrupts: Waiting
+    pending: dict[Future, KeyT], watch: ClusterWatch, interrupts: Waiting
 ) -> Iterator[tuple[KeyT, object]]:
     """Yield the key and the result of each future as it arrives; raise JobFailed for lost ones."""
     from distributed import as_completed
 
     client = watch.client
-    arriving = as_completed(flying, loop=client.loop, with_results=True, raise_errors=False)
+    arriving = as_completed(pending, loop=client.loop, with_results=True, raise_errors=False)
     try:
-        while flying:
-            watch.wait(arriving, interrupts, lambda: watch.look(len(flying)))
+        while pending:
+            watch.wait(arriving, interrupts, lambda: watch.look(len(pending)))
             for future, result in arriving.next_batch(block=False):
-                key = flying.pop(future)
+                key = pending.pop(future)
                 if future.status != "finished":
                     raise _failure(future, result, client)
                 yield key, result
     finally:
-        if flying and client.status == "running":
-            client.cancel(list(flying), force=True)
+        if pending and client.status == "running":
+            client.cancel(list(pending), force=True)
 
 
 def _failure(future: Future, result: object, client: Client) -> JobFailed:
@@ -304,9 +309,9 @@ def _failure(future: Future, result: object, client: Client) -> JobFailed:
         failed = JobFailed(_cause(error))
         failed.__cause__ = error
         return failed
-    from gangsaw.tasks.engine.distributed.watch import lost
+    from gangsaw.tasks.engine.distributed.watch import lost_scheduler
 
-    return JobFailed(f"{lost(client)}, or what was computed there is lost")
+    return JobFailed(f"{lost_scheduler(client)}, or what was computed there is lost")
 
 
 def _cause(error: Exception) -> str:

@@ -56,7 +56,7 @@ class _Commits(Generic[BatchT, ResultT]):
             self.on_done(batch, result)
 
 
-def one_by_one(
+def run_one_by_one(
     task: Task[BatchT, ResultT],
     batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
@@ -73,7 +73,7 @@ def one_by_one(
         commits.land()
 
 
-def side_by_side(
+def run_side_by_side(
     task: Task[BatchT, ResultT],
     batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
@@ -86,7 +86,7 @@ def side_by_side(
     """
     threads = threads_that_fit(task.peak_bytes, thread_limit())
     if threads == 1:
-        one_by_one(task, batches, on_done, interrupts)
+        run_one_by_one(task, batches, on_done, interrupts)
         return
     ahead = ReadAhead[BatchT](task)
     running: deque[tuple[BatchT, Future[ResultT]]] = deque()
@@ -122,7 +122,7 @@ def _first(running: deque[tuple[BatchT, Future[ResultT]]]) -> tuple[BatchT, Resu
         return batch, future.result()
 
 
-def in_threads(
+def run_in_threads(
     task: Task[BatchT, ResultT],
     batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
@@ -137,7 +137,7 @@ def in_threads(
     _ahead(lambda taken: _committed(task, taken), coming, on_done, interrupts, threads)
 
 
-def on_device(
+def run_on_device(
     task: DeviceTask[BatchT, ResultT],
     batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
@@ -149,7 +149,7 @@ def on_device(
     _ahead(lambda taken: committed_on_device(task, taken), coming, on_done, interrupts, SLOTS)
 
 
-def taken(batches: Iterator[BatchT], n: int, interrupts: Waiting) -> tuple[BatchT, ...]:
+def take_batches(batches: Iterator[BatchT], n: int, interrupts: Waiting) -> tuple[BatchT, ...]:
     """Return the next n batches, fewer at the end; to build one may block on a pipe."""
     with interrupts.at_once():
         return tuple(islice(batches, n))
@@ -163,21 +163,21 @@ def _ahead(
     threads: int,
 ) -> None:
     """Call `work` on groups of batches in threads, with a few groups queued for each thread."""
-    flying: dict[Future[Sequence[ResultT]], tuple[BatchT, ...]] = {}
+    running: dict[Future[Sequence[ResultT]], tuple[BatchT, ...]] = {}
     pool = ThreadPoolExecutor(threads, "gangsaw-job")
     try:
         while True:
             interrupts.let_in()
-            while len(flying) < TASKS_PER_THREAD * threads:
-                if not (some := taken(coming, 1, interrupts)):
+            while len(running) < TASKS_PER_THREAD * threads:
+                if not (some := take_batches(coming, 1, interrupts)):
                     break
-                flying[pool.submit(work, some[0])] = some[0]
-            if not flying:
+                running[pool.submit(work, some[0])] = some[0]
+            if not running:
                 return
-            for future in wait(flying, return_when=FIRST_COMPLETED).done:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
                 with _final():
                     results = future.result()
-                for batch, result in zip(flying.pop(future), results, strict=True):
+                for batch, result in zip(running.pop(future), results, strict=True):
                     on_done(batch, result)
     finally:
         pool.shutdown(cancel_futures=True)

@@ -18,7 +18,12 @@ from gangsaw.tasks.engine.distributed.task_paths import paths_of_work
 from gangsaw.tasks.engine.distributed.watch import ClusterWatch
 from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.engine.report.counters import job
-from gangsaw.tasks.engine.run.local import in_threads, on_device, one_by_one, side_by_side
+from gangsaw.tasks.engine.run.local import (
+    run_in_threads,
+    run_on_device,
+    run_one_by_one,
+    run_side_by_side,
+)
 from gangsaw.tasks.engine.scheduling.lazy import Supply
 from gangsaw.tasks.engine.scheduling.memory import (
     CARRIED_COPIES,
@@ -115,13 +120,13 @@ def run(
         if client is not None:
             _on_workers(task, batches, on_done, client, options, interrupts)
         elif options.device == "gpu":
-            on_device(cast("DeviceTask[BatchT, ResultT]", task), batches, on_done, interrupts)
+            run_on_device(cast("DeviceTask[BatchT, ResultT]", task), batches, on_done, interrupts)
         elif carried_bytes(task):
-            in_threads(task, batches, on_done, interrupts)
+            run_in_threads(task, batches, on_done, interrupts)
         elif getattr(task, "side_by_side", False):
-            side_by_side(task, batches, on_done, interrupts)
+            run_side_by_side(task, batches, on_done, interrupts)
         else:
-            one_by_one(task, batches, on_done, interrupts)
+            run_one_by_one(task, batches, on_done, interrupts)
 
 
 def on_every_worker(function: Callable[[], None], client: Client | None) -> None:
@@ -139,12 +144,12 @@ def on_every_worker(function: Callable[[], None], client: Client | None) -> None
         watch = ClusterWatch(Handshake(client), 0.0)
         workers = list(watch.handshake.admitted(watch.begin(interrupts)))
         call = client.run(function, workers=workers, asynchronous=True)  # returns a coroutine
-        asked = asyncio.run_coroutine_threadsafe(call, client.loop.asyncio_loop)
+        answers = asyncio.run_coroutine_threadsafe(call, client.loop.asyncio_loop)
         try:
-            watch.wait(_AnswersOfWorkers(asked), interrupts, lambda: watch.look(len(workers)))
-            asked.result()
+            watch.wait(_AnswersOfWorkers(answers), interrupts, lambda: watch.look(len(workers)))
+            answers.result()
         finally:
-            asked.cancel()
+            answers.cancel()
 
 
 @dataclass(frozen=True)
@@ -157,7 +162,9 @@ class _AnswersOfWorkers:
         return self.answers.done()
 
 
-def check_room(peak_bytes: int, client: Client | None, options: Options | None = None) -> None:
+def check_task_memory(
+    peak_bytes: int, client: Client | None, options: Options | None = None
+) -> None:
     """Raise BadParams before a job if one of its tasks needs more memory than there is."""
     if dry_run.is_on():  # a dry run has no workers
         return
@@ -194,8 +201,8 @@ def _on_workers(
     options: Options,
     interrupts: Waiting,
 ) -> None:
-    from gangsaw.tasks.engine.distributed.flights import InFlight
-    from gangsaw.tasks.engine.distributed.telling import tell
+    from gangsaw.tasks.engine.distributed.events import report_to_scheduler
+    from gangsaw.tasks.engine.distributed.task_window import TaskWindow
 
     paths = dict.fromkeys((*options.paths, *paths_of_work(task, batches)))
     watch = ClusterWatch(Handshake(client, tuple(paths)), options.worker_seconds)
@@ -208,10 +215,10 @@ def _on_workers(
     in_flight = min(most_carried(carried), wanted)
     check_memory(CARRIED_COPIES * carried * in_flight, [this_process()])
     supply = Supply(batches)
-    with _large_graphs() if carried else nullcontext(), job(task.name, "") as tally:
-        tell(tally, client)
-        tally.expect(supply.total)
-        InFlight(watch, task, options, supply, interrupts, tally).run(on_done)
+    with _large_graphs() if carried else nullcontext(), job(task.name, "") as counters:
+        report_to_scheduler(counters, client)
+        counters.expect(supply.total)
+        TaskWindow(watch, task, options, supply, interrupts, counters).run(on_done)
 
 
 def _large_graphs() -> AbstractContextManager[object]:

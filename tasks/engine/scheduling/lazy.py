@@ -66,7 +66,7 @@ class Units(Lazy[range]):
 
     def between(self, start: int, stop: int) -> Units:
         """Return the batches with index `start` <= i < `stop`."""
-        found = overlaps(self.ends, start, stop)
+        found = find_overlaps(self.ends, start, stop)
         return Units(tuple(self._span(*one) for one in found), self.step)
 
     def __iter__(self) -> Iterator[range]:
@@ -83,7 +83,7 @@ class Units(Lazy[range]):
         return range(max(run.start, (cut + first) * step), min(run.stop, (cut + last) * step))
 
 
-def overlaps(ends: Sequence[int], start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+def find_overlaps(ends: Sequence[int], start: int, stop: int) -> Iterator[tuple[int, int, int]]:
     """Yield the parts of a concatenated sequence that overlap an interval of it.
 
     Parameters

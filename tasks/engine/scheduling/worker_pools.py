@@ -40,7 +40,7 @@ class Pool:
     batches : per task; 0 leaves the number to `pace`
     resources : worker resources that one task occupies
     size : maximum of tasks in flight
-    flying : number of tasks in flight
+    n_in_flight : number of tasks in flight
     addresses : of the workers that tasks are restricted to; () leaves it to the resources
     threads : of all its workers
     carried : maximum of tasks in flight with samples in their batches, one batch each; 0 for others
@@ -51,7 +51,7 @@ class Pool:
     batches: int = 0
     resources: Mapping[str, float] = field(default_factory=dict)
     size: int = 0
-    flying: int = 0
+    n_in_flight: int = 0
     addresses: tuple[str, ...] = ()
     threads: int = 0
     carried: int = 0
@@ -72,11 +72,11 @@ class Pool:
         self.size = max(0 if self.carried else WINDOW, TASKS_PER_THREAD * max(1, self.threads))
 
     @property
-    def has_room(self) -> bool:
+    def has_capacity(self) -> bool:
         """True if another task may be submitted; the limit is low until the pace is known."""
         is_known = self.batches or self.pace.seconds is not None
         size = self.size if is_known else TASKS_PER_THREAD * max(1, self.threads)
-        return self.flying < min(self.size, size, self.carried or self.size)
+        return self.n_in_flight < min(self.size, size, self.carried or self.size)
 
     def share(self, left: int | None) -> int:
         """Return the number of batches of the next task, given how many are `left`."""

@@ -205,8 +205,9 @@ class Format:
     open : function that opens the source at these paths; None for a write-only format
     takes : fields of `SourceOptions` that `open` takes
     options : the format's own options for opening, as options of `compress` and `verify`
-    witness : function that returns an independent reader of these paths for `verify`, or None if
-        its library is not installed or cannot read them; None if no library reads the format
+    independent_reader : function that returns the independent reader of these paths for `verify`,
+        or None if its library is not installed or cannot read them; None if no library reads the
+        format
     export : function that writes a source to these paths; None for a read-only format
     export_options : options that `export` takes, as options of `decompress`
     suffixes : suffixes of targets, in lower case, the usual one first
@@ -232,7 +233,7 @@ class Format:
     open: Callable[[Paths, SourceOptions], Source | Stream] | None = None
     takes: frozenset[str] = frozenset()
     options: tuple[Option, ...] = ()
-    witness: Callable[[Paths, SourceOptions], IndependentReader | None] | None = None
+    independent_reader: Callable[[Paths, SourceOptions], IndependentReader | None] | None = None
     export: Callable[[Source, Paths, ExportOptions, Work], None] | None = None
     export_options: tuple[Option, ...] = ()
     suffixes: tuple[str, ...] = ()

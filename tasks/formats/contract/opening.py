@@ -21,7 +21,7 @@ from gangsaw.tasks.formats.contract.pipes import as_files, is_pipe
 from gangsaw.tasks.formats.contract.table import get_format, how_sure, list_names, readable, titles
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.objects.address import check_slashes
-from gangsaw.tasks.store.objects.change_stamps import Watch, file_stamps
+from gangsaw.tasks.store.objects.versions import Watch, file_versions
 from gangsaw.tasks.store.salvage import MendingOf
 from gangsaw.tasks.store.source import ZarrSource, open_zarr
 
@@ -102,11 +102,11 @@ def paths_of(paths: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
 def open_watched(
     paths: Sequence[str], options: SourceOptions | None = None
 ) -> tuple[Source | Stream, Watch]:
-    """Return the opened source or stream, and a watch of its change stamps.
+    """Return the opened source or stream, and a watch of the versions of its files.
 
     Raises like `open_paths`, and JobFailed for a path that changed while its headers were read.
     """
-    paths_alone = Watch.by(lambda: file_stamps(*paths))
+    paths_alone = Watch.by(lambda: file_versions(*paths))
     opened = open_paths(paths, options)
     watch = Watch.of(opened)
     paths_alone.check()
@@ -119,11 +119,11 @@ def open_independent_reader(
     """Return the independent reader of paths that `open_paths` opened, or None without one."""
     chosen = options or SourceOptions()
     kind = find_format(paths, chosen)
-    if kind.witness is None:
+    if kind.independent_reader is None:
         return None
     what = ", ".join(paths)
     with _opening(what, kind):
-        return kind.witness(tuple(paths), kind.for_opening(what, chosen))
+        return kind.independent_reader(tuple(paths), kind.for_opening(what, chosen))
 
 
 @contextmanager

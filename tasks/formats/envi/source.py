@@ -13,7 +13,7 @@ from gangsaw.tasks.formats.envi.metadata import LIBRARY_DIMS, to_metadata
 from gangsaw.tasks.formats.envi.pair import find_data
 from gangsaw.tasks.formats.flat.flat_array import FlatArray, check_size, file_identity
 from gangsaw.tasks.sources.source import Coordinate
-from gangsaw.tasks.store.objects.change_stamps import file_stamps
+from gangsaw.tasks.store.objects.versions import file_versions
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class EnviSource:
         """Return the path, size and modification time of header and data file."""
         return file_identity(self.header_path, self.arrays[0].path)
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of header and data file."""
-        return file_stamps(self.header_path, self.arrays[0].path)
+    def versions(self) -> Mapping[str, str]:
+        """Return the versions of header and data file."""
+        return file_versions(self.header_path, self.arrays[0].path)
 
 
 def open_envi(path: str, data: str | None = None) -> EnviSource:

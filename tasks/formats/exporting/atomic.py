@@ -14,8 +14,8 @@ from zarr.storage import LocalStore
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.pipes import copy_to, is_stream
-from gangsaw.tasks.store.objects.files import behind_link, is_same, resolved, sync_file
-from gangsaw.tasks.store.objects.partial import part_of, sweep
+from gangsaw.tasks.store.objects.files import behind_link, is_same_file, resolved, sync_file
+from gangsaw.tasks.store.objects.partial import partial_path, sweep
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.lease import Lease, lease_of, leased, refuse_leased
 
@@ -102,7 +102,7 @@ def leased_files(targets: Iterable[Path]) -> Iterator[list[Lease]]:
         leases: list[Lease] = []
         for target in sorted(targets):  # in one order: of two jobs that share targets, one gets all
             home, key = lease_of(get_store_prefix(target))
-            if any(is_same(_file(one.home, one.key), _file(home, key)) for one in leases):
+            if any(is_same_file(_file(one.home, one.key), _file(home, key)) for one in leases):
                 raise BadParams(f"{target} is named twice: the file system there ignores case")
             leases.append(stack.enter_context(leased(get_store_prefix(target))))
         yield leases
@@ -116,7 +116,7 @@ def _file(home: Place, key: str) -> Path:
 @contextmanager
 def _parts(targets: Sequence[Path], paths: Sequence[Path]) -> Iterator[list[Path]]:
     """Yield temporary paths next to the targets; remove the remaining files at the end."""
-    parts = [part_of(place) for place in paths]
+    parts = [partial_path(place) for place in paths]
     try:
         yield parts
     except OSError as error:  # the user knows the target, not its temporary file
@@ -142,7 +142,7 @@ def whole_folder(target: Path, mark: str, *, overwrite: bool) -> Iterator[Path]:
     with leased_files([target]) as (lease,):
         _check_folder(target, mark, overwrite=overwrite)
         sweep(target)
-        part = part_of(target)
+        part = partial_path(target)
         old = part.with_suffix(".old")
         try:
             yield part

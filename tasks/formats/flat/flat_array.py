@@ -13,7 +13,7 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.formats.flat.mapped import Flat, changed_by, read_mapped
 from gangsaw.tasks.sources.source import Bordered, Coordinate, Region
-from gangsaw.tasks.store.objects.change_stamps import file_stamps
+from gangsaw.tasks.store.objects.versions import file_versions
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ class FlatSource:
         """Return the path, size and modification time of the file."""
         return file_identity(self.arrays[0].path)
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of the file."""
-        return file_stamps(self.arrays[0].path)
+    def versions(self) -> Mapping[str, str]:
+        """Return the version of the file."""
+        return file_versions(self.arrays[0].path)
 
 
 def check_size(array: FlatArray, remedy: str = "copy it again, or correct its header") -> None:

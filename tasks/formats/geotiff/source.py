@@ -27,8 +27,8 @@ from gangsaw.tasks.formats.geotiff.opening import open_image
 from gangsaw.tasks.formats.geotiff.palette import palette_coordinates
 from gangsaw.tasks.formats.geotiff.tags import collect_image_attributes
 from gangsaw.tasks.sources.source import Coordinate, Described, Region, SourceArray
-from gangsaw.tasks.store.dataset.variables import json_attrs, split
-from gangsaw.tasks.store.objects.change_stamps import file_stamps, version_of
+from gangsaw.tasks.store.dataset.variables import json_attrs, split_variables
+from gangsaw.tasks.store.objects.versions import file_versions, version_of
 
 if TYPE_CHECKING:
     from rasterio.io import DatasetReader
@@ -83,9 +83,9 @@ class GeotiffSource:
         """Return the path, size and modification time of the file and its sidecar files."""
         return file_identity(self.path, *_list_sidecars(self.path))
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of the file and its sidecar files."""
-        return file_stamps(self.path, *_list_sidecars(self.path))
+    def versions(self) -> Mapping[str, str]:
+        """Return the versions of the file and its sidecar files."""
+        return file_versions(self.path, *_list_sidecars(self.path))
 
 
 def open_geotiff(path: str, group: str = "", variables: Sequence[str] = ()) -> GeotiffSource:
@@ -106,7 +106,7 @@ def open_geotiff(path: str, group: str = "", variables: Sequence[str] = ()) -> G
         found = [_data(image, attrs, where, version)]
         if has_mask(image):
             found.append(_mask(image, attrs, where, version))
-    arrays, _ = split(found, variables, chunked={array.name for array in found})
+    arrays, _ = split_variables(found, variables, chunked={array.name for array in found})
     return GeotiffSource(path, absolute, arrays, coords, notes=notes)
 
 

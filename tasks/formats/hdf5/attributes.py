@@ -14,9 +14,14 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.store.dataset.attribute_types import ATTRIBUTE_TYPES, USUAL, noted, numbers
-from gangsaw.tasks.store.dataset.kinds import described, is_ragged, pack, unpack
-from gangsaw.tasks.store.dataset.variables import plain
+from gangsaw.tasks.store.dataset.attribute_types import (
+    ATTRIBUTE_TYPES,
+    USUAL,
+    recorded_types,
+    typed_numbers,
+)
+from gangsaw.tasks.store.dataset.kinds import describe_kind, is_ragged, pack_item, unpack_item
+from gangsaw.tasks.store.dataset.variables import plain_value
 
 if TYPE_CHECKING:
     import h5py
@@ -95,7 +100,7 @@ def _coded(kind: h5py.h5t.TypeID) -> str:
 
 def _json(values: NumpyArray) -> object:
     """Return a single value as a scalar, several as a list."""
-    return plain(values.reshape(-1)[0] if values.size == 1 else values)
+    return plain_value(values.reshape(-1)[0] if values.size == 1 else values)
 
 
 def _numbers(attribute: h5py.h5a.AttrID, shape: tuple[int, ...]) -> Attribute:
@@ -171,13 +176,13 @@ def _other(item: h5py.Group | h5py.Dataset, name: str, shape: tuple[int, ...]) -
     held = item.attrs.get_id(name)
     kind = held.get_type()
     try:
-        of = described(held.dtype)
+        of = describe_kind(held.dtype)
     except (BadParams, TypeError):
         return None  # the type holds references
     if not is_ragged(of):
         return Attribute(_readable(item.attrs[name]), _exactly(held, kind, shape))
     values = np.asarray(item.attrs[name], held.dtype) if shape else _one(item.attrs[name])
-    data = [base64.b64encode(pack(one, of)).decode() for one in values.flat]
+    data = [base64.b64encode(pack_item(one, of)).decode() for one in values.flat]
     note = {"hdf5": _coded(kind), "shape": list(shape), "data": data, "of": of}
     return Attribute(_readable(item.attrs[name]), note)
 
@@ -191,7 +196,7 @@ def _one(item: object) -> NumpyArray:
 def _readable(value: object) -> object:
     """Return an approximate JSON value for readers; complex numbers become text."""
     values = np.asarray(value)
-    return _json(values) if values.dtype.kind != "O" else plain(values)
+    return _json(values) if values.dtype.kind != "O" else plain_value(values)
 
 
 def _reference(
@@ -220,7 +225,7 @@ def write_attributes(item: h5py.Group | h5py.Dataset, attrs: Mapping[str, object
     `attrs` contains texts, numbers, lists of them, and the notes. A note that does not match its
     value, because the value was edited, is ignored.
     """
-    notes = noted(attrs)
+    notes = recorded_types(attrs)
     for name, value in attrs.items():
         if name != ATTRIBUTE_TYPES and not _write_by_note(item, name, value, notes.get(name)):
             _write_usual(item, name, value)
@@ -243,7 +248,7 @@ def _write_by_note(item: h5py.Group | h5py.Dataset, name: str, value: object, no
         item.attrs[name] = value
         return True
     if isinstance(note, str):
-        found = numbers(value, note)
+        found = typed_numbers(value, note)
         if found is None:
             return False
         item.attrs[name] = np.atleast_1d(found)
@@ -267,7 +272,7 @@ def _write_whole(
         item.attrs.create(name, np.array(refs, h5py.ref_dtype).reshape(_extents(shape)))
         return True
     if "dtype" in note:
-        found = numbers(value, note["dtype"])
+        found = typed_numbers(value, note["dtype"])
         if found is None or (found.size and found.size != np.prod(_extents(shape), dtype=int)):
             return False
         item.attrs.create(name, found.reshape(_extents(shape)))
@@ -320,4 +325,4 @@ def _write_typed(
 def _items(note: Mapping[str, object]) -> Iterator[object]:
     for text in _listed(note["data"]):
         data = base64.b64decode(str(text))
-        yield unpack(data, note["of"]) if "of" in note else data
+        yield unpack_item(data, note["of"]) if "of" in note else data

@@ -37,9 +37,9 @@ from gangsaw.tasks.store.dataset.attribute_types import (
     UNUSED,
     USER_BLOCK,
     in_order,
-    noted,
+    recorded_types,
 )
-from gangsaw.tasks.store.dataset.paths import attrs_of
+from gangsaw.tasks.store.dataset.paths import attrs_by_group
 from gangsaw.tasks.store.dataset.variables import fill_of
 from gangsaw.tasks.store.objects.files import allocate
 
@@ -141,7 +141,7 @@ def _variables(source: Source) -> list[SourceArray | Coordinate]:
 
 def _groups(source: Source) -> Mapping[str, Mapping[str, object]]:
     """Return the attributes of all groups below the root by path, outer groups first."""
-    return attrs_of(getattr(source, "groups", ()), [v.name for v in _variables(source)])
+    return attrs_by_group(getattr(source, "groups", ()), [v.name for v in _variables(source)])
 
 
 def _unused(source: Source) -> Mapping[str, Mapping[str, int]]:
@@ -289,7 +289,7 @@ def lost_structure(source: Source) -> Iterator[str]:
     plain, kinds = apart(source)
     for owner, attrs in _owners(plain, kinds).items():
         of = f" of {owner}" if owner else ""
-        kept = {ATTRIBUTE_TYPES, *noted(attrs)}
+        kept = {ATTRIBUTE_TYPES, *recorded_types(attrs)}
         changed = (n for n, value in attrs.items() if n not in kept and not _is_flat(value))
         yield from (f"the form of attribute {name}{of}" for name in changed)
 
@@ -303,7 +303,7 @@ def _flat_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
 
     Attributes with a note of their HDF5 type stay unchanged.
     """
-    notes = noted(attrs)
+    notes = recorded_types(attrs)
     return {
         key: value if key in notes or key == ATTRIBUTE_TYPES else _flat(value)
         for key, value in attrs.items()

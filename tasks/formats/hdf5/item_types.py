@@ -23,7 +23,7 @@ from gangsaw.tasks.formats.netcdf.records import item_beyond, ragged_beyond, rea
 from gangsaw.tasks.sources.source import Described, Region
 from gangsaw.tasks.store.dataset.attribute_types import HDF5
 from gangsaw.tasks.store.dataset.carried import DTYPE
-from gangsaw.tasks.store.dataset.kinds import described, enum_of, is_ragged
+from gangsaw.tasks.store.dataset.kinds import describe_kind, enum_of, is_ragged
 from gangsaw.tasks.store.dataset.losses import Refused
 from gangsaw.tasks.store.dataset.variables import SMALL, TEXT_BYTES, json_attrs
 
@@ -193,7 +193,7 @@ def _kind_or_refusal(name: str, data: h5py.Dataset) -> object:
     if reason := missing_filter(data):
         return Refused(name, reason)
     try:
-        kind = described(data.dtype)
+        kind = describe_kind(data.dtype)
     except (BadParams, TypeError) as error:
         return Refused(name, f"holds {_class_name(data)}: {error}")
     is_many = data.size * TEXT_BYTES > SMALL  # too many to decode all of them here

@@ -31,8 +31,8 @@ from gangsaw.tasks.store.dataset.carried import (
     is_carried,
     plain_attrs,
     restored,
-    unpacked,
-    variables_of,
+    restored_variables,
+    unpack_items,
 )
 from gangsaw.tasks.store.dataset.kinds import dtype_of, enum_of, is_ragged
 from gangsaw.tasks.store.dataset.texts import as_list
@@ -89,7 +89,7 @@ class Plain:
 
 def apart(source: Source) -> tuple[Plain, tuple[Kind, ...]]:
     """Return the plain variables of a source, and those that need HDF5 types of their own."""
-    found = variables_of(source)
+    found = restored_variables(source)
     carried = [v for v in found if _is_apart(v)]
     names = {v.name for v in carried}
     plain = Plain(
@@ -315,7 +315,7 @@ def _write_whole(made: h5py.Dataset, kind: Kind, coord: Coordinate) -> None:
     elif of is None:  # texts of variable length
         _put_texts(made, kind, tuple(slice(0, n) for n in values.shape), values)
     elif is_ragged(of):
-        made[...] = _items(unpacked(values, of), of, made.dtype)
+        made[...] = _items(unpack_items(values, of), of, made.dtype)
     else:
         whole = cast("Coordinate", restored(coord)).values
         _put(made, kind, tuple(slice(0, n) for n in values.shape), as_bytes(whole))

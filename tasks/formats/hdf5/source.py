@@ -33,10 +33,10 @@ from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Coordinate, Described, GroupAttrs, Region, SourceArray
 from gangsaw.tasks.store.dataset.attribute_types import HDF5, UNUSED, USER_BLOCK, order_of, types_of
 from gangsaw.tasks.store.dataset.carried import DTYPE
-from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
-from gangsaw.tasks.store.dataset.paths import groups_kept
-from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split
-from gangsaw.tasks.store.objects.change_stamps import file_stamps, version_of
+from gangsaw.tasks.store.dataset.losses import Refused, left_out_attrs, notes_of, storable_variables
+from gangsaw.tasks.store.dataset.paths import groups_with
+from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split_variables
+from gangsaw.tasks.store.objects.versions import file_versions, version_of
 
 if TYPE_CHECKING:
     import h5netcdf
@@ -103,9 +103,9 @@ class XarraySource:
         """Return the path, size and modification time of all files that contain samples."""
         return file_identity(self.path, *self.others)
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of all files that contain samples."""
-        return file_stamps(self.path, *self.others)
+    def versions(self) -> Mapping[str, str]:
+        """Return the versions of all files that contain samples."""
+        return file_versions(self.path, *self.others)
 
 
 def open_netcdf(
@@ -154,10 +154,10 @@ def _open(
     if not there and not refused:
         inner = ", ".join(part.path for part in groups) or "none"
         raise BadParams(f"{path}: no variables; groups in it: {inner}")
-    found, lost = kept(there, refused, variables, accept_loss=accept_loss)
-    arrays, coords = split(found, variables)
+    found, lost = storable_variables(there, refused, variables, accept_loss=accept_loss)
+    arrays, coords = split_variables(found, variables)
     if variables:
-        groups = [*groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])]
+        groups = [*groups_with(groups, [*(a.name for a in arrays), *(c.name for c in coords)])]
     attrs = {**top.attrs, **left_out_attrs(lost), **({USER_BLOCK: block} if block else {})}
     others = other_files(absolute)
     moved = tuple(moved_dimensions(_dimensions(absolute, engine, group), (*arrays, *coords)))

@@ -13,7 +13,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, JobFailed, first_line
-from gangsaw.tasks.engine.run.graph import client_of, computed, is_held_by_workers, scheduler_id
+from gangsaw.tasks.engine.run.graph import client_of, computed, is_persisted, scheduler_id
 from gangsaw.tasks.sources.source import Region
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class BlockArray:
 
         Any other array gets a unique text: its name depends on the computation, not on its input.
         """
-        if self.client is not None and is_held_by_workers(self.array):
+        if self.client is not None and is_persisted(self.array):
             return f"dask {self.array.name} {self.sizes} {scheduler_id(self.client)}"
         return f"dask {self.array.name} {uuid.uuid4().hex}"
 

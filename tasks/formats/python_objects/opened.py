@@ -19,7 +19,7 @@ from gangsaw.tasks.store.dataset.carried import (
     as_fixed,
     from_bytes,
     plain_attrs,
-    unpacked,
+    unpack_items,
 )
 from gangsaw.tasks.store.dataset.kinds import dtype_of, enum_of, is_ragged
 from gangsaw.tasks.store.objects.arrays_only import StrictStore
@@ -135,7 +135,7 @@ def _items(data: NumpyArray, dtype: Dtype, target: Dtype) -> NumpyArray:
 
 
 def _unpacked(texts: NumpyArray, kind: object) -> NumpyArray:
-    return unpacked(np.asarray(texts), kind)
+    return unpack_items(np.asarray(texts), kind)
 
 
 def _mapped(

@@ -14,9 +14,9 @@ from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray, bas
 from gangsaw.tasks.formats.python_objects.blocks import BlockArray
 from gangsaw.tasks.sources.source import Coordinate, GroupAttrs, SourceArray
 from gangsaw.tasks.store.dataset.carried import TEXTS
-from gangsaw.tasks.store.dataset.losses import Refused, kept, left_out_attrs, notes_of
-from gangsaw.tasks.store.dataset.paths import groups_kept
-from gangsaw.tasks.store.dataset.variables import is_small, split
+from gangsaw.tasks.store.dataset.losses import Refused, left_out_attrs, notes_of, storable_variables
+from gangsaw.tasks.store.dataset.paths import groups_with
+from gangsaw.tasks.store.dataset.variables import is_small_variable, split_variables
 
 HASHED_BYTES = 16 << 20  # bytes copied at once to hash an array that is not in C order
 
@@ -50,8 +50,8 @@ class ObjectSource:
         lines += [f"{coord.name} {coord.dims} {hash_array(coord.values)}" for coord in self.coords]
         return "objects " + hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return no change stamps: the caller is responsible for changes to the arrays."""
+    def versions(self) -> Mapping[str, str]:
+        """Return no versions: the caller is responsible for changes to the arrays."""
         return {}
 
 
@@ -83,10 +83,10 @@ def object_source(
     refused = [one for one in map(_refused, found) if one is not None]
     without = {one.name for one in refused}
     able = [variable for variable in found if variable.name not in without]
-    taken, lost = kept(able, refused, variables, accept_loss=accept_loss)
-    arrays, coords = split(taken, variables, _chunked(taken, data))
+    taken, lost = storable_variables(able, refused, variables, accept_loss=accept_loss)
+    arrays, coords = split_variables(taken, variables, _chunked(taken, data))
     if variables:
-        groups = groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])
+        groups = groups_with(groups, [*(a.name for a in arrays), *(c.name for c in coords)])
     whole = {**(attrs or {}), **left_out_attrs(lost)}
     return ObjectSource(name, arrays, coords, tuple(groups), whole, lost)
 
@@ -104,7 +104,7 @@ def _texts_here(variable: SourceArray) -> SourceArray:
     """
     if variable.dtype.kind != "O" or not isinstance(variable, BlockArray):
         return variable
-    if not is_small(variable):
+    if not is_small_variable(variable):
         return variable
     values = variable.read(tuple(slice(0, n) for n in variable.shape))
     attrs, fill = variable.attrs, variable.fill_value

@@ -109,7 +109,7 @@ RAW = Format(
     about="samples alone, as `--shape` and `--dtype` say",
     sure=_sure,
     open=_open,
-    witness=_open_independent_reader,
+    independent_reader=_open_independent_reader,
     options=(
         Option("shape", "bands,rows,columns, whatever the interleave.", read=extents),
         Option("dtype", "Sample type, such as uint16."),

@@ -19,7 +19,7 @@ from gangsaw.tasks.sources.source import (
     SourceArray,
 )
 from gangsaw.tasks.store.dataset.attribute_types import BYTE_ORDER
-from gangsaw.tasks.store.dataset.carried import DTYPE, restored, variables_of
+from gangsaw.tasks.store.dataset.carried import DTYPE, restored, restored_variables
 from gangsaw.tasks.store.dataset.kinds import enum_of
 from gangsaw.tasks.store.source import ROOT
 
@@ -119,11 +119,11 @@ def describe_type_changes(source: Source) -> tuple[str, ...]:
 
     Such variables stay carried because Zarr lacks their type, or change their byte order.
     """
-    swapped = (v.name for v in variables_of(source) if _is_swapped(v))
+    swapped = (v.name for v in restored_variables(source) if _is_swapped(v))
     carried = (
         f"the {'names of values' if enum_of(v.attrs[DTYPE]) else 'type'} of {v.name}, "
         f"which stay{'' if enum_of(v.attrs[DTYPE]) else 's'} in its attribute {DTYPE}"
-        for v in variables_of(source)
+        for v in restored_variables(source)
         if DTYPE in v.attrs and DTYPE in _as_it_was(v).attrs
     )
     return (

@@ -12,7 +12,7 @@ from gangsaw.codecs.core.nucleotides.alphabet import BASES, both_cases
 from gangsaw.tasks.compressed_text.names import FASTA_NAMES, FASTQ_NAMES, is_called
 from gangsaw.tasks.compressed_text.streams import may_be_packed
 from gangsaw.tasks.compressed_text.text import Text, beginning
-from gangsaw.tasks.store.objects.change_stamps import version_of
+from gangsaw.tasks.store.objects.versions import version_of
 
 HEAD, NEWLINE = b">\n"
 HEAD_SIGN = b">"

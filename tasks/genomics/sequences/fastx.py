@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.tasks.compressed_text.streams import GZIP, SIGN_BYTES, packed_sign
-from gangsaw.tasks.compressed_text.text import Text, text_of
+from gangsaw.tasks.compressed_text.text import Text, read_blocks
 from gangsaw.tasks.formats.contract.format import Paths
 
 BLANK = re.compile(rb"[ \t\v\f\r]")
@@ -80,7 +80,7 @@ def where_read(paths: Paths, differences: Iterable[str]) -> list[str] | None:
 
 def _is_beyond_pysam(path: str) -> bool:
     before, is_fasta = np.uint8(NEWLINE), False
-    for number, block in enumerate(text_of(path)):
+    for number, block in enumerate(read_blocks(path)):
         is_fasta = is_fasta or (number == 0 and bytes(block[:64]).lstrip()[:1] == b">")
         if not block.all() or (is_fasta and _has_fastq_line(before, block)):
             return True

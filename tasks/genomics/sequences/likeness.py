@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.compressed_text.text import text_of
+from gangsaw.tasks.compressed_text.text import read_blocks
 from gangsaw.tasks.genomics.sequences.fasta import BLANKS, HEAD_SIGN
-from gangsaw.tasks.store.objects.change_stamps import version_of
+from gangsaw.tasks.store.objects.versions import version_of
 
 # a file with fewer records, or with a median length above this, is a genome
 GENOME_RECORDS, GENOME_LETTERS = 1000, 50_000
@@ -97,7 +97,7 @@ def _likeness(path: str, _: str) -> Likeness:
 
 def _read(path: str, text: bytearray) -> bool:
     """Read enough of a text for the decision; return True if it was read to the end."""
-    for block in text_of(path):
+    for block in read_blocks(path):
         text += block.tobytes()
         enough = LEAST_TEXT if len(text) // max(1, _n_records(text)) > GENOME_LETTERS else MOST_TEXT
         if len(text) >= enough or _n_records(text) >= GENOME_RECORDS:

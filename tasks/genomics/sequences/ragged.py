@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.codes import UPPER_CODES
-from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.sequences.kernels import pack_bases, unpack_bases
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Ragged(Sequence[bytes]):
     """
 
     data: Text
-    offsets: Places
+    offsets: Positions
 
     def __len__(self) -> int:
         """Return the number of lines."""
@@ -58,7 +58,7 @@ class Ragged(Sequence[bytes]):
         return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes()
 
     @property
-    def lengths(self) -> Places:
+    def lengths(self) -> Positions:
         """Letters of each line, (n,) int64."""
         return np.diff(self.offsets)
 
@@ -113,9 +113,9 @@ class Packed:
     """
 
     words: npt.NDArray[np.uint64]
-    offsets: Places
-    lengths: Places
-    other_places: Places
+    offsets: Positions
+    lengths: Positions
+    other_places: Positions
     other_letters: Text
 
     def __len__(self) -> int:

@@ -19,10 +19,10 @@ from gangsaw.tasks.console.output import (
     amounts,
     clock,
     job_figures,
+    print_table,
     progress_bar,
     rate,
     write_json,
-    write_table,
 )
 from gangsaw.tasks.console.panels import panels
 
@@ -83,7 +83,7 @@ def demo(
     if as_json:
         write_json(result.figures())
     else:
-        write_table("gangsaw demo", result.rows())
+        print_table("gangsaw demo", result.rows())
 
 
 def opened_scene(path: str) -> Source:

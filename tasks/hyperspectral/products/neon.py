@@ -16,7 +16,7 @@ from gangsaw.tasks.formats.envi.place import MAPPING, map_coordinates
 from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, open_variables
 from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
 from gangsaw.tasks.sources.source import Coordinate
-from gangsaw.tasks.store.dataset.as_read import added
+from gangsaw.tasks.store.dataset.as_read import mark_repeated
 from gangsaw.tasks.store.dataset.paths import last
 
 if TYPE_CHECKING:
@@ -73,4 +73,4 @@ def _place(path: str, group: str, shape: tuple[int, ...]) -> Iterator[Coordinate
         info = held.asstr()[()] if isinstance(held, h5py.Dataset) and held.shape == () else ""
     parts = [part.strip() for part in str(info).split(",")]
     for coord in map_coordinates({"map info": parts}, "", (shape[0], shape[1])):
-        yield replace(coord, name=f"{group}/{coord.name}", attrs=added(coord.attrs, origin))
+        yield replace(coord, name=f"{group}/{coord.name}", attrs=mark_repeated(coord.attrs, origin))

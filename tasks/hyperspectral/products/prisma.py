@@ -15,7 +15,7 @@ import numpy as np
 from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, open_variables
 from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
 from gangsaw.tasks.sources.source import Coordinate
-from gangsaw.tasks.store.dataset.as_read import added
+from gangsaw.tasks.store.dataset.as_read import mark_repeated
 from gangsaw.tasks.store.dataset.paths import last
 
 if TYPE_CHECKING:
@@ -74,5 +74,5 @@ def _bands(attrs: Mapping[str, object], group: str, band: str, n: int) -> Iterat
         values = attrs.get(key)
         if isinstance(values, list) and len(values) == n:
             dtype = np.dtype("i2" if name == "flag" else "f4")
-            told = added(UNITS[name], f"attribute {key}")
+            told = mark_repeated(UNITS[name], f"attribute {key}")
             yield Coordinate(f"{group}/{sensor}_{name}", (band,), np.array(values, dtype), told)

@@ -14,7 +14,7 @@ import numpy as np
 from gangsaw.tasks.formats.contract.format import SourceOptions
 from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, open_netcdf, open_variables
 from gangsaw.tasks.sources.source import Coordinate, SourceArray
-from gangsaw.tasks.store.dataset.as_read import added, changed
+from gangsaw.tasks.store.dataset.as_read import changed, mark_repeated
 from gangsaw.tasks.store.dataset.paths import last
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def repeated(
     variable: XarrayArray, group: str, dims: tuple[str, ...] | None = None
 ) -> XarrayArray | Coordinate:
     """Return a copy of a variable for another group; with one axis its values are read."""
-    attrs = added(variable.attrs, variable.name)
+    attrs = mark_repeated(variable.attrs, variable.name)
     name, names = f"{group}/{last(variable.name)}".lstrip("/"), dims or variable.dims
     if len(variable.shape) > 1:
         return replace(variable, name=name, dims=names, attrs=attrs)

@@ -137,21 +137,21 @@ def choose_layout(
         if chosen not in ("auto", "none"):
             raise BadParams(f"codec must be a Zarr codec, 'auto' or 'none', got {chosen!r}")
         choice = by_content(facts)
-        extents = chunks_of(source, chunks, facts, choice.name)
+        extents = choose_chunks(source, chunks, facts, choice.name)
         return ArrayLayout(
-            extents, configured(choice, facts, extents) if chosen == "auto" else None
+            extents, configure_codec(choice, facts, extents) if chosen == "auto" else None
         )
     if source.dtype.kind == "T" and isinstance(chosen, BlockCodec):
         choice = _by_inner(chosen.codec_name, facts)
-        extents = chunks_of(source, chunks, facts, choice.name)
+        extents = choose_chunks(source, chunks, facts, choice.name)
         changes = chosen.params.to_dict() if choice.inner == chosen.codec_name else {}
-        return ArrayLayout(extents, configured(choice, facts, extents, changes))
+        return ArrayLayout(extents, configure_codec(choice, facts, extents, changes))
     return ArrayLayout(
-        chunks_of(source, chunks, facts, getattr(chosen, "codec_name", None)), chosen
+        choose_chunks(source, chunks, facts, getattr(chosen, "codec_name", None)), chosen
     )
 
 
-def chunks_of(
+def choose_chunks(
     source: Description, chunks: ChunkChoice, array: ArrayFacts, name: str | None
 ) -> Extents:
     """Return the extents of a chunk: the caller's, or those that the codec `name` prefers.
@@ -176,7 +176,7 @@ def by_content(array: ArrayFacts) -> Choice:
     """
     if is_carried(array.attrs):  # bytes of tables and texts: no codec suits their axes
         return Choice(None, GENERAL_CODEC)
-    grades = {name: grade(name, array) for name in _asked(array)}
+    grades = {name: grade(name, array) for name in _candidates(array)}
     best = max(grades.values(), default=Grade.REFUSE)
     if best < Grade.PROVEN:
         for name in grades:
@@ -190,7 +190,7 @@ def by_content(array: ArrayFacts) -> Choice:
     return Choice(chosen, inner=codec_table.query_codec(chosen, lambda a: a.inner(array)))
 
 
-def _asked(array: ArrayFacts) -> list[str]:
+def _candidates(array: ArrayFacts) -> list[str]:
     """Return the names of the codecs that may suit an array.
 
     Texts have serializers of Zarr's own, which only byte codecs can follow.
@@ -199,7 +199,7 @@ def _asked(array: ArrayFacts) -> list[str]:
     return [name for name in codec_table.capabilities() if (name in of_bytes) == is_text]
 
 
-def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
+def choose_named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
     """Return the requested codec; the best one for an array that the codec leaves to others.
 
     Raises BadParams if the codec cannot be imported or cannot encode the array.
@@ -223,7 +223,7 @@ def _by_inner(name: str, array: ArrayFacts) -> Choice:
         return Choice(name, inner=codec_table.query_codec(name, lambda a: a.inner(array)))
     letters = ArrayFacts(array.name, (1,), np.dtype("u1"), ("letter",), {CONTENT: TEXT})
     if grade(name, letters) == Grade.MADE_FOR:
-        for outer in _asked(array):
+        for outer in _candidates(array):
             if codec_table.query_codec(outer, lambda a: a.inner(array)) is not None:
                 return Choice(outer, inner=name)
     return by_content(array)
@@ -247,7 +247,7 @@ def refuse(name: str, answer: Capabilities, array: ArrayFacts, source: SourceArr
     raise BadParams(f"{array.name} {refusal.found}{place}, {name} {refusal.takes}")
 
 
-def configured(
+def configure_codec(
     choice: Choice,
     array: ArrayFacts,
     chunks: Extents,
@@ -310,7 +310,7 @@ def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
     """Return the encoded size of a sample in bytes; infinity if the codec fails."""
     part = replace(array, shape=sample.shape)
     try:
-        codec = cast("BlockCodec", configured(Choice(name), part, sample.shape))
+        codec = cast("BlockCodec", configure_codec(Choice(name), part, sample.shape))
         return len(codec.encode_chunk(sample))
     except GangsawError:
         return np.inf

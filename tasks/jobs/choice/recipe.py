@@ -19,11 +19,11 @@ from gangsaw.tasks.jobs.choice.choose import (
     GENERAL_CODEC,
     Choice,
     by_content,
-    chunks_of,
-    configured,
+    choose_chunks,
+    choose_named,
+    configure_codec,
     facts_of_all,
     grade,
-    named,
 )
 from gangsaw.tasks.jobs.choice.registered import or_registered
 from gangsaw.tasks.sources.source import Source, SourceArray
@@ -108,12 +108,12 @@ class Recipe:
         check_sizes(source.arrays, self.chunks)
         self.check()
         if self.codec == "none":
-            self._check_taken(source.arrays, [None for _ in source.arrays])
+            self._check_used(source.arrays, [None for _ in source.arrays])
             return {array.name: "none" for array in source.arrays}
         facts = facts_of_all(source.arrays, client)
         pairs = zip(source.arrays, facts, strict=True)
         choices = [self._choice(array, of) for array, of in pairs]
-        self._check_taken(source.arrays, choices)
+        self._check_used(source.arrays, choices)
         changes = self._changes(choices)
         rows = zip(source.arrays, facts, choices, changes, strict=True)
         codecs = {row[0].name: self._codec(*row) for row in rows}
@@ -129,7 +129,7 @@ class Recipe:
             return by_content(facts)
         if self.codec == PLAIN:
             return Choice(None, GENERAL_CODEC)
-        return named(self._full_name(), facts, array)
+        return choose_named(self._full_name(), facts, array)
 
     def _full_name(self) -> str:
         name = codec_table.full_name(self.codec)
@@ -160,10 +160,10 @@ class Recipe:
     ) -> CodecChoice:
         extents = self.settled.get(array.name)
         if extents is None:
-            extents = chunks_of(array, self.chunks, facts, choice.name)
-        return configured(choice, facts, extents, changes, self.options)
+            extents = choose_chunks(array, self.chunks, facts, choice.name)
+        return configure_codec(choice, facts, extents, changes, self.options)
 
-    def _check_taken(self, arrays: Sequence[SourceArray], choices: Sequence[Choice | None]) -> None:
+    def _check_used(self, arrays: Sequence[SourceArray], choices: Sequence[Choice | None]) -> None:
         """Raise BadParams for options, parameters or a block that apply to no array."""
         ours = [c for c in choices if c is not None and c.plain is None]
         where = ", ".join(map(_target_of, arrays, choices))

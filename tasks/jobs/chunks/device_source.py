@@ -78,7 +78,7 @@ def _spans(position: Position, grid: ChunkGrid, region: Region) -> Iterator[slic
         yield slice(i * extent - span.start, min((i + 1) * extent, n) - span.start)
 
 
-def on_device(source: Source) -> Source:
+def source_on_device(source: Source) -> Source:
     """Return a store whose chunks are decoded on GPUs if their codec has kernels.
 
     Raises BadParams if no array of the store has such a codec.

@@ -42,13 +42,13 @@ FunctionT = TypeVar("FunctionT")
 BatchT = TypeVar("BatchT")
 
 
-def held(function: object) -> HeldArray | None:
+def array_in_process(function: object) -> HeldArray | None:
     """Return the array in this process that a batch function reads; None for other sources."""
     base = base_of(getattr(function, "source", None))
     return base if isinstance(base, HeldArray) else None
 
 
-def blocks(function: object) -> BlockArray | None:
+def dask_array(function: object) -> BlockArray | None:
     """Return the Dask array that a batch function reads; None for other sources."""
     base = base_of(getattr(function, "source", None))
     return base if isinstance(base, BlockArray) else None
@@ -69,18 +69,18 @@ def is_in_memory(source: SourceArray) -> bool:
     return isinstance(base_of(source), HeldArray | BlockArray)
 
 
-def narrowed(function: FunctionT, batches: Iterable[object]) -> FunctionT:
+def with_needed_parts(function: FunctionT, batches: Iterable[object]) -> FunctionT:
     """Return a batch function with only the parts of an in-memory array that batches need.
 
     Functions with other sources are returned unchanged.
     """
-    if (base := held(function)) is None:
+    if (base := array_in_process(function)) is None:
         return function
     regions = (region for batch in batches for region in _regions(function, batch))
     return _reading(function, base.part(regions))
 
 
-def given(function: FunctionT, batch: object, samples: Sequence[NumpyArray]) -> FunctionT:
+def with_samples(function: FunctionT, batch: object, samples: Sequence[NumpyArray]) -> FunctionT:
     """Return a batch function with the computed blocks that a batch needs.
 
     Parameters
@@ -93,8 +93,8 @@ def given(function: FunctionT, batch: object, samples: Sequence[NumpyArray]) -> 
     assert base is not None
     spans = (span_of(region) for region in _regions(function, batch))
     named = (cast_block(one, base.dtype, base.name) for one in samples)
-    kept = dict(zip(spans, named, strict=True))
-    return _reading(function, assemble_regions(base, kept))
+    parts = dict(zip(spans, named, strict=True))
+    return _reading(function, assemble_regions(base, parts))
 
 
 def without_blocks(function: FunctionT) -> FunctionT:
@@ -114,7 +114,7 @@ def on_blocks(
     function : batch function that reads a Dask array
     pairs : batches, each with its work item of the job
     """
-    base, grid = blocks(function), chunk_grid(cast("ReadsAtChunks", function).metadata)
+    base, grid = dask_array(function), chunk_grid(cast("ReadsAtChunks", function).metadata)
     assert base is not None
     rank = len(base.shape)
     array = base.in_blocks(grid.chunks[:rank])

@@ -59,7 +59,7 @@ class Transcode:
     journals: bool = True
 
     @property
-    def asks(self) -> bool:
+    def reads_journal(self) -> bool:
         """True if the journal is read before a batch is processed."""
         return self.again and self.journals
 
@@ -71,9 +71,9 @@ class Transcode:
 
     def begin(self, batch: range) -> bool:
         """Start the reads of a batch; return False if too many are in flight or none would help."""
-        asks, source = self.asks and self.journal.begin(batch), self.source
+        reads, source = self.reads_journal and self.journal.begin(batch), self.source
         if not (isinstance(source, FarArray) and source.is_far):
-            return asks
+            return reads
         return all(source.begin(region) for region in self._regions(batch))
 
     def ready(self, batch: range) -> None:
@@ -93,7 +93,7 @@ class Transcode:
     def __call__(self, batch: range) -> Records:
         """Store the chunks of a batch, unless they are journalled; return their records."""
         with naming(self.address(batch)):
-            if self.asks and (found := self.journal.read(batch)) is not None:
+            if self.reads_journal and (found := self.journal.read(batch)) is not None:
                 return found  # written by a worker that was lost before it could report
             with array_coder(self.metadata) as coder:
                 return self._put(coder, batch, (self._encoded(coder, number) for number in batch))
@@ -121,7 +121,9 @@ class Transcode:
         if not runs_on_gpu(self.metadata, "encode"):
             return [self(batch) for batch in batches]
         with naming(self.address(range(batches[0].start, batches[-1].stop))):
-            found = {batch: self.journal.read(batch) if self.asks else None for batch in batches}
+            found = {
+                batch: self.journal.read(batch) if self.reads_journal else None for batch in batches
+            }
             left = [batch for batch, records in found.items() if records is None]
             coder = DeviceCoder(self.metadata)
             encoded = iter(self._encoded_on_device(coder, [n for batch in left for n in batch]))

@@ -13,7 +13,7 @@ from gangsaw.tasks.jobs.figures.report import StoreInfo
 
 # functions that describe a store, by the name of an attribute of its group
 GROUP = "gangsaw.contents"
-BESIDE = "gangsaw.beside"  # functions that describe sidecar files, of any store
+SIDECARS = "gangsaw.beside"  # functions that describe sidecar files, of any store
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Content:
     figures: Mapping[str, object] = field(default_factory=dict)
 
 
-Say = Callable[[StoreInfo], Content | None]
+Describe = Callable[[StoreInfo], Content | None]
 
 
 def contents_of(info: StoreInfo) -> tuple[Content, ...]:
@@ -42,16 +42,14 @@ def contents_of(info: StoreInfo) -> tuple[Content, ...]:
         for name, it in entry_points.find_entries(GROUP).items()
         if name in info.source.attrs
     }
-    groups = (own, entry_points.find_entries(BESIDE))
-    found = [_said(info, group[name]) for group in groups for name in sorted(group)]
+    groups = (own, entry_points.find_entries(SIDECARS))
+    found = [_describe(info, group[name]) for group in groups for name in sorted(group)]
     return tuple(content for content in found if content is not None)
 
 
-def _said(info: StoreInfo, several: entry_points.Candidates) -> Content | None:
+def _describe(info: StoreInfo, several: entry_points.Candidates) -> Content | None:
     entry = entry_points.settle(several, EntryPoint.load)
-    say: Say | None = entry_points.attempt(entry, entry.load)
-    return (
-        None
-        if say is None
-        else entry_points.query_plugin(entry, partial(say, info), (GangsawError,))
-    )
+    describe: Describe | None = entry_points.attempt(entry, entry.load)
+    if describe is None:
+        return None
+    return entry_points.query_plugin(entry, partial(describe, info), (GangsawError,))

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar, runtime
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.engine.run.graph import OnBlocks, run_on_blocks
 from gangsaw.tasks.engine.run.run import Options, run
-from gangsaw.tasks.engine.scheduling.lazy import Lazy, overlaps
+from gangsaw.tasks.engine.scheduling.lazy import Lazy, find_overlaps
 from gangsaw.tasks.jobs.chunks import in_memory
 from gangsaw.tasks.jobs.chunks.device import share_of_device
-from gangsaw.tasks.jobs.chunks.in_memory import narrowed
+from gangsaw.tasks.jobs.chunks.in_memory import with_needed_parts
 from gangsaw.tasks.jobs.runs.counters import Labels
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class ArrayBatch(Generic[BatchT, ResultT]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle only the part of an in-memory array that the batch needs."""
-        return ArrayBatch, (self.array, narrowed(self.function, [self.batch]), self.batch)
+        return ArrayBatch, (self.array, with_needed_parts(self.function, [self.batch]), self.batch)
 
 
 Part: TypeAlias = "tuple[int, BatchFunction[BatchT, ResultT], Sequence[BatchT]]"
@@ -134,7 +134,7 @@ class ArrayBatches(Lazy[ArrayBatch[BatchT, ResultT]], Generic[BatchT, ResultT]):
 
     def between(self, start: int, stop: int) -> ArrayBatches[BatchT, ResultT]:
         """Return the batches `start` to `stop` - 1."""
-        found = overlaps(self.ends, start, stop)
+        found = find_overlaps(self.ends, start, stop)
         return ArrayBatches(tuple(self._some(*one) for one in found))
 
     def __iter__(self) -> Iterator[ArrayBatch[BatchT, ResultT]]:
@@ -145,7 +145,7 @@ class ArrayBatches(Lazy[ArrayBatch[BatchT, ResultT]], Generic[BatchT, ResultT]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle only the parts of in-memory arrays that the batches need."""
-        parts = ((n, narrowed(function, own), own) for n, function, own in self.parts)
+        parts = ((n, with_needed_parts(function, own), own) for n, function, own in self.parts)
         return ArrayBatches, (tuple(parts),)
 
     def _some(self, part: int, start: int, stop: int) -> Part[BatchT, ResultT]:
@@ -239,7 +239,7 @@ def run_arrays(
         on_done(item.array, result)
 
     numbered = list(enumerate(works))
-    on_blocks = [one for one in numbered if in_memory.blocks(one[1].function) is not None]
+    on_blocks = [one for one in numbered if in_memory.dask_array(one[1].function) is not None]
     _run_on_blocks(name, on_blocks, done, waits=waits, client=client, options=options)
     others = [one for one in numbered if one not in on_blocks]
     for own, how in _by_device(others, options):
@@ -264,10 +264,10 @@ def _run_on_blocks(
     if not works:
         return
     items = [item for number, work in works for item in _items(number, work)]
-    own = in_memory.blocks(works[0][1].function)
+    own = in_memory.dask_array(works[0][1].function)
     assert own is not None
     task = _task(name, [work for _, work in works], waits)
-    run_on_blocks(task, items, _given, done, client=client or own.client, options=options)
+    run_on_blocks(task, items, _with_samples, done, client=client or own.client, options=options)
 
 
 def _items(
@@ -278,10 +278,10 @@ def _items(
     return in_memory.on_blocks(work.function, pairs)
 
 
-def _given(
+def _with_samples(
     item: ArrayBatch[BatchT, ResultT], samples: list[NumpyArray]
 ) -> ArrayBatch[BatchT, ResultT]:
-    return replace(item, function=in_memory.given(item.function, item.batch, samples))
+    return replace(item, function=in_memory.with_samples(item.function, item.batch, samples))
 
 
 def _by_device(
@@ -305,7 +305,9 @@ def _task(
     waits: bool,
     client: Client | None = None,
 ) -> ArraysTask[BatchT, ResultT]:
-    goes_along = client is not None and any(in_memory.held(work.function) for work in works)
+    goes_along = client is not None and any(
+        in_memory.array_in_process(work.function) for work in works
+    )
     peak = max((work.peak_bytes for work in works), default=0)
     n_batches = sum(len(work.batches) for work in works)
     largest = max((work.batch_bytes for work in works), default=0)

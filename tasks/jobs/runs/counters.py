@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol, cast
 
-from gangsaw.tasks.engine.report.counters import current
+from gangsaw.tasks.engine.report.counters import current_counters
 from gangsaw.tasks.engine.scheduling.lazy import Units
 
 OURS = "gangsaw."
@@ -77,8 +77,8 @@ class Labels:
         codecs = tuple("" if one is None else codec_named(one) for one in metadata)
         *firsts, total = accumulate((work.n_chunks for work in works), initial=0)
         labels = cls(codecs, tuple(firsts))
-        if (tally := current()) is not None and all(work.n_chunks for work in works):
-            tally.expect_chunks(total, (labels.place(i, run) for i, run in _runs(works)))
+        if (counters := current_counters()) is not None and all(work.n_chunks for work in works):
+            counters.expect_chunks(total, (labels.place(i, run) for i, run in _runs(works)))
         return labels
 
     def place(self, array: int, batch: object) -> range:
@@ -89,6 +89,6 @@ class Labels:
 
     def tell(self, array: int, batch: object, result: object) -> None:
         """Set the codec and chunks of the next report; count the chunks with problems as failed."""
-        if (tally := current()) is not None:
-            tally.at(self.codecs[array], self.place(array, batch))
-            tally.failed(getattr(result, "problems", ()))
+        if (counters := current_counters()) is not None:
+            counters.at(self.codecs[array], self.place(array, batch))
+            counters.failed(getattr(result, "problems", ()))

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from gangsaw.tasks.engine.report.counters import Tally, job
+from gangsaw.tasks.engine.report.counters import JobCounters, job
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.history import PastJob, note
 from gangsaw.tasks.store.state.lease import LeaseLost
@@ -17,14 +17,14 @@ from gangsaw.tasks.store.state.target import JOB, Target
 
 @contextmanager
 def published(kind: str, target: Target, arrays: Collection[str]) -> Iterator[None]:
-    """Publish a store at its final address at the end of the block that writes it; see `noted`."""
-    with noted(kind, target, arrays):
+    """Publish a store at its final address at the end of the block; see `record_job`."""
+    with record_job(kind, target, arrays):
         yield
         target.publish()
 
 
 @contextmanager
-def noted(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[None]:
+def record_job(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[None]:
     """Add an entry to the store's history at the end of the block.
 
     Parameters
@@ -33,40 +33,40 @@ def noted(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[None]:
     target : target of the store; after success, the store is at its final address
     arrays : names of the arrays of the store, some of which the block may remove
     """
-    with job(kind, target.final) as tally:
+    with job(kind, target.final) as counters:
         try:
             yield
         except LeaseLost:  # another job owns the history now
             raise
         except BaseException as error:
-            is_asked = isinstance(error, KeyboardInterrupt)
-            _note(target.work, arrays, tally, "interrupted" if is_asked else "failed")
+            is_interrupt = isinstance(error, KeyboardInterrupt)
+            _note(target.work, arrays, counters, "interrupted" if is_interrupt else "failed")
             raise
-        _note(target.final, arrays, tally, "done")
+        _note(target.final, arrays, counters, "done")
 
 
-def _note(store: Place, arrays: Iterable[str], tally: Tally, outcome: str) -> None:
+def _note(store: Place, arrays: Iterable[str], counters: JobCounters, outcome: str) -> None:
     with suppress(OSError):
         first = min(arrays, default="")
         array = store / first if first else store
         if array.has(JOB):  # a failed job may have moved its store away
-            note(array, _entry(tally, outcome))
+            note(array, _entry(counters, outcome))
 
 
-def _entry(tally: Tally, outcome: str) -> PastJob:
-    done = tally.progress
+def _entry(counters: JobCounters, outcome: str) -> PastJob:
+    done = counters.progress
     return PastJob(
-        command=tally.kind,
+        command=counters.kind,
         version=version("gangsaw"),
-        began=_iso(tally.began),
+        began=_iso(counters.began),
         ended=_iso(time.time()),
         outcome=outcome,
         chunks=done.done if done else 0,
         resumed=done.resumed if done else 0,
         raw_bytes=done.raw_bytes if done else 0,
         stored_bytes=done.stored_bytes if done else 0,
-        workers=len(tally.workers),
-        source_bytes=tally.source_bytes,
+        workers=len(counters.workers),
+        source_bytes=counters.source_bytes,
     )
 
 

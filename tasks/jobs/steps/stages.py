@@ -24,8 +24,8 @@ from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.runs.plan import plan_of_stages
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.sources.source import JobStage, Source, Stage, StageResources, Stream
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.store.state.lease import is_free, leased
 
@@ -64,7 +64,7 @@ def staged(
     is_over = any(isinstance(stage, JobStage) for stage in stages) and _comes_once(source)
     watch = Watch.of(source) if stages else None
     try:
-        with nullcontext() if watch is None else watch.held(lambda: _remove_all(made)):
+        with nullcontext() if watch is None else watch.checked(lambda: _remove_all(made)):
             for stage in stages:
                 made.append(folder_of(stage.name))
                 source = _staged_by(
@@ -81,14 +81,14 @@ def _comes_once(source: Source | Stream) -> bool:
 
 
 def _staged_by(
-    stage: Stage | JobStage, source: Source | Stream, room: StageResources
+    stage: Stage | JobStage, source: Source | Stream, resources: StageResources
 ) -> Source | Stream:
-    """Run a stage; return its result, which is stored in the folder of `room`."""
+    """Run a stage; return its result, which is stored in the folder of `resources`."""
     if isinstance(stage, Stage):
-        return _stored(stage.run(source), room.folder, room.client, room.resume)
-    if not room.resume:
-        _remove(room.folder)
-    return stage.run(source, room)
+        return _stored(stage.run(source), resources.folder, resources.client, resources.resume)
+    if not resources.resume:
+        _remove(resources.folder)
+    return stage.run(source, resources)
 
 
 @contextmanager
@@ -116,10 +116,10 @@ def staged_at_target(
             f"{source.name} goes through stages, which need a folder: name one by --scratch, or as "
             "the target"
         )
-    beside = _beside(place, scratch)
+    prefix = _stage_prefix(place, scratch)
 
     def folder_of(name: str) -> Path:
-        return beside.with_name(f"{beside.name}.gangsaw-stage-{name}")
+        return prefix.with_name(f"{prefix.name}.gangsaw-stage-{name}")
 
     with leased(place, shared=True):
         if not (is_free(place) or resume or overwrite):
@@ -139,7 +139,7 @@ def scratch_of(source: Source | Stream) -> Path | None:
     return Path(named).absolute() if named else None
 
 
-def _beside(place: Place, scratch: Path | None) -> Path:
+def _stage_prefix(place: Place, scratch: Path | None) -> Path:
     """Return the path prefix of stage folders; in a scratch folder it has a hash of the target."""
     if scratch is None:
         assert place.folder is not None

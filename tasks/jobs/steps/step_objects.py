@@ -19,7 +19,7 @@ from gangsaw.tasks.engine.report.progress import Meter
 from gangsaw.tasks.engine.run.run import run
 from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.state.journal import Journal
-from gangsaw.tasks.store.state.manifest import fold, read_manifest, write_manifest
+from gangsaw.tasks.store.state.manifest import fold_parts, read_manifest, write_manifest
 from gangsaw.tasks.store.state.records import ROW, Records
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Parts:
 
     def finish(self, entries: Sequence[Records]) -> None:
         """Fold the journal into the manifest, which marks the step as complete."""
-        write_manifest(self.place, fold(self.job, entries))
+        write_manifest(self.place, fold_parts(self.job, entries))
         self.journal.remove()
 
     def known(self, n: int) -> dict[int, Records]:
@@ -148,4 +148,4 @@ def complete(task: PartsTask, n: int, client: Client | None, meter: Meter | None
     run(task, left, on_done, client=client)
     whole = list(entries.values())
     task.parts.finish(whole)
-    return fold(task.parts.job, whole)
+    return fold_parts(task.parts.job, whole)

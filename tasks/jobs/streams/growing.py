@@ -30,7 +30,7 @@ from gangsaw.tasks.store.arrays.layout import ArrayLayout
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.skeleton import digest
 from gangsaw.tasks.store.state.journal import Job, Journal
-from gangsaw.tasks.store.state.manifest import fold, write_manifest
+from gangsaw.tasks.store.state.manifest import fold_parts, write_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import JOB
 
@@ -201,4 +201,4 @@ class GrowingArray:
         n_chunks = sum(len(records.rows) for records in self.entries)
         whole = replace(self.job, source=source, n_chunks=n_chunks, array=digest(metadata))
         self.place.put(JOB, whole.to_json())
-        write_manifest(self.place, fold(whole.fingerprint, self.entries))
+        write_manifest(self.place, fold_parts(whole.fingerprint, self.entries))

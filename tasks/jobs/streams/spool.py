@@ -37,7 +37,7 @@ from gangsaw.tasks.jobs.runs.plan import plan_of
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped, row_bytes, sampled
-from gangsaw.tasks.jobs.streams.summaries import attributes_of, stood_for, summary_of
+from gangsaw.tasks.jobs.streams.summaries import find_summary, stood_for, summary_attributes
 from gangsaw.tasks.sources.source import Coordinate, Description, Stream, optional_names
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.arrays.layout import (
@@ -47,8 +47,8 @@ from gangsaw.tasks.store.arrays.layout import (
     CodecChoices,
     check_axes,
 )
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.skeleton import build_objects, digest
 from gangsaw.tasks.store.state.journal import FOLDER, Job
 from gangsaw.tasks.store.state.lease import Lease, leased
@@ -142,7 +142,7 @@ def spool(
         if begun is not None and (done := _finished(begun.work, jobs)):
             _check_same(begun.work, done, identity)
             known = _known_summary(str(final), begun.work, done, started, options)
-            return stood_for(known, stream, attributes_of(begun.work))
+            return stood_for(known, stream, summary_attributes(begun.work))
         parts = {array.name: rows[array.name].n_rows * row_bytes(array) for array in stream.arrays}
         used = device_of_most(
             {n: objects[f"{n}/{METADATA}"].to_bytes() for n in layouts}, parts, options
@@ -165,14 +165,14 @@ def spool(
                 for array in sample.arrays
             }
             steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
-            with watch.held(lambda: _give_up(arrays, lease)):
+            with watch.checked(lambda: _give_up(arrays, lease)):
                 _fill(arrays, steps, _StreamMeter(stream, meter, lease), client, used)
             lease.confirm()
             _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
-        place.drop_given_up()
+        place.remove_abandoned()
     stored = {name: array.stored_metadata for name, array in arrays.items()}
     notes = host_notes(stored, "encode", options, used)
-    whole = replace(summary_of(str(final), arrays, meter), notes=notes)
+    whole = replace(find_summary(str(final), arrays, meter), notes=notes)
     return stood_for(whole, stream, getattr(stream, "outcome", {}))
 
 
@@ -198,8 +198,8 @@ def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
 
 
 def _identity(sample: StreamHead, watch: Watch) -> str:
-    """Return the identity of a whole stream: its name and the change stamps of its files."""
-    return "; ".join([sample.identity(), *(f"{k} {stamp}" for k, stamp in watch.before.items())])
+    """Return the identity of a whole stream: its name and the versions of its files."""
+    return "; ".join([sample.identity(), *(f"{k} {v}" for k, v in watch.before.items())])
 
 
 def _check_same(work: Place, names: Iterable[str], identity: str) -> None:

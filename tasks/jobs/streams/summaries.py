@@ -15,7 +15,7 @@ from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.objects.prefix import Place
 
 
-def summary_of(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -> Summary:
+def find_summary(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -> Summary:
     """Return the summary of the stored steps."""
     done = meter.progress
     return Summary(
@@ -50,7 +50,7 @@ def stood_for(summary: Summary, stream: Stream, attrs: Mapping[str, object]) -> 
     return replace(summary, samples=n, raw_bytes=n, run_bytes=run)
 
 
-def attributes_of(store: Place) -> Mapping[str, object]:
+def summary_attributes(store: Place) -> Mapping[str, object]:
     """Return the attributes of a store's group."""
     data = store.get(METADATA)
     found: Mapping[str, object] = {} if data is None else json.loads(data.to_bytes())["attributes"]

@@ -20,27 +20,27 @@ LATER = ("coordinates", "grid_mapping", "envi_header", "envi_encoding")
 LONGEST = 60  # characters of a value in a line
 
 
-def unlike_attributes(
+def attribute_differences(
     place: Place,
     stored: Mapping[str, FinishedArray],
     against: Source,
     variables: Iterable[SourceArray | Coordinate],
 ) -> Iterator[str]:
     """Yield a line for each attribute of the source that is missing or different in the store."""
-    yield from _unlike("", stored_attributes(place), against.attrs)
+    yield from _differences("", stored_attributes(place), against.attrs)
     for group in getattr(against, "groups", ()):
-        held = stored_attributes(place / group.path)
-        if held is None:
+        has = stored_attributes(place / group.path)
+        if has is None:
             yield f"group {group.path}: in the source, not in the store"
-        yield from _unlike(f"group {group.path}: ", held, group.attrs)
+        yield from _differences(f"group {group.path}: ", has, group.attrs)
     for variable in variables:
         if (array := stored.get(variable.name)) is not None:
-            held = _read(array.metadata, str(array.place))
-            held, wanted = {**aside(held), **held}, variable.attrs
+            has = _read(array.metadata, str(array.place))
+            has, wanted = {**aside(has), **has}, variable.attrs
             of = variable.values if isinstance(variable, Coordinate) else variable
-            if is_packed(held, array.coder.dtype, of.dtype):  # used to unpack the values instead
+            if is_packed(has, array.coder.dtype, of.dtype):  # used to unpack the values instead
                 wanted = {name: one for name, one in wanted.items() if name not in PACKING}
-            yield from _unlike(f"{variable.name}: ", held, wanted)
+            yield from _differences(f"{variable.name}: ", has, wanted)
 
 
 def stored_attributes(place: Place) -> Mapping[str, object] | None:
@@ -55,18 +55,18 @@ def _read(metadata: bytes, where: str) -> Mapping[str, object]:
         return {str(name): value for name, value in found.items()}
 
 
-def _unlike(
-    of: str, held: Mapping[str, object] | None, wanted: Mapping[str, object]
+def _differences(
+    of: str, stored: Mapping[str, object] | None, wanted: Mapping[str, object]
 ) -> Iterator[str]:
-    if held is None:  # reported by the caller
+    if stored is None:  # reported by the caller
         return
     for name, value in wanted.items():
         if name == DTYPE:  # dtypes are compared elsewhere
             continue
-        if name not in held:
+        if name not in stored:
             if not name.startswith(OURS) and name not in LATER:
                 yield f"{of}attribute {name}: in the source, not in the store"
-        elif (has := _text(held[name])) != (should := _text(value)):
+        elif (has := _text(stored[name])) != (should := _text(value)):
             yield f"{of}attribute {name} is {_short(has)}, in the source {_short(should)}"
 
 

@@ -16,8 +16,8 @@ from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.jobs.chunks.check import same_bits
 from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped
+from gangsaw.tasks.jobs.verification.library_variables import OURS
 from gangsaw.tasks.jobs.verification.verify import Report
-from gangsaw.tasks.jobs.verification.witnessed import OURS
 from gangsaw.tasks.sources.library_errors import pieces_read, reading
 from gangsaw.tasks.sources.source import Coordinate, Stream, optional_names
 from gangsaw.tasks.store.objects.zipped import zarr_at
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from zarr.types import AnyArray
 
 
-def compared(
-    report: Report, store: str, stream: Stream, witness: IndependentReader | None = None
+def compare_with_stream(
+    report: Report, store: str, stream: Stream, independent_reader: IndependentReader | None = None
 ) -> Report:
     """Return the report of a store with its differences from a stream, which is read to its end.
 
-    An independent reader (`witness`) with a method for the stream's records compares them, too. A
+    An `independent_reader` with a method for the stream's records compares them, too. A
     stream whose arrays are not unique for its files has a method `differences` of its own.
     """
     own: Callable[[str], Iterator[str]] | None = getattr(stream, "differences", None)
-    records = witness.records if witness else None
+    records = independent_reader.records if independent_reader else None
     try:
         with metadata_errors(store):
             group = zarr.open_group(zarr_at(store), mode="r")
@@ -45,10 +45,10 @@ def compared(
     except CorruptChunk as error:  # if a job wrote the store, the report has this line already
         problems = [str(error.at(store=store))]
     seen = records(store) if records else None
-    if seen is not None and witness:
-        problems += pieces_read(f"{store}, or its source by {witness.reader},", seen)
+    if seen is not None and independent_reader:
+        problems += pieces_read(f"{store}, or its source by {independent_reader.reader},", seen)
     new = (line for line in problems if line not in report.problems)
-    readers = (witness.reader,) if witness and seen is not None else (OURS,)
+    readers = (independent_reader.reader,) if independent_reader and seen is not None else (OURS,)
     return replace(report, compared=True, problems=(*report.problems, *new), readers=readers)
 
 
@@ -80,7 +80,7 @@ def _outcome(group: zarr.Group, stream: Stream) -> Iterator[str]:
         stored = _without(others, group.attrs.get(name))
         wanted = _without(others, json.loads(json.dumps(value)))
         if stored != wanted:
-            yield f"attribute {name}: it differs from the source's{_unlike(stored, wanted)}"
+            yield f"attribute {name}: it differs from the source's{_differing_keys(stored, wanted)}"
 
 
 def _without(names: tuple[str, ...], value: object) -> object:
@@ -90,7 +90,7 @@ def _without(names: tuple[str, ...], value: object) -> object:
     return {name: one for name, one in value.items() if name not in names}
 
 
-def _unlike(stored: object, wanted: object) -> str:
+def _differing_keys(stored: object, wanted: object) -> str:
     """Return the keys in which two attributes differ, as a phrase; "" unless both are mappings."""
     if not isinstance(stored, Mapping) or not isinstance(wanted, Mapping):
         return ""

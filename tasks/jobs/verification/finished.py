@@ -28,7 +28,7 @@ from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.source import metadata_errors
 from gangsaw.tasks.store.state.journal import FOLDER, unit_chunks
 from gangsaw.tasks.store.state.manifest import Manifest, open_manifest
-from gangsaw.tasks.store.state.manifest_shards import is_beside
+from gangsaw.tasks.store.state.manifest_shards import is_metadata_key
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import is_unfinished
 
@@ -169,7 +169,7 @@ class FinishedArray:
         """Yield the objects below the array that are neither chunks nor state of Gangsaw."""
         keys = ChunkKeys(self.coder.array, self.coder.grid)
         for key in self.place.walk():
-            if not is_beside(key) and keys.number(key) is None:
+            if not is_metadata_key(key) and keys.number(key) is None:
                 yield f"{self.place}/{key}"
 
 

@@ -9,20 +9,20 @@ from gangsaw.tasks.jobs.verification.finished import FinishedArray
 from gangsaw.tasks.sources.source import FILE_ATTRS, Source, is_mapping
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.dataset.as_read import repeats
-from gangsaw.tasks.store.dataset.carried import variables_of
-from gangsaw.tasks.store.dataset.paths import groups_of
+from gangsaw.tasks.store.dataset.carried import restored_variables
+from gangsaw.tasks.store.dataset.paths import parent_groups
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.source import ROOT_NAME, metadata_errors
 
 
 def surplus_of(place: Place, arrays: Iterable[FinishedArray], against: Source) -> list[str]:
     """Return a line for each variable and group of a store that the whole source lacks."""
-    variables = {variable.name for variable in variables_of(against)}
+    variables = {variable.name for variable in restored_variables(against)}
     groups = {group.path for group in getattr(against, "groups", ())}
     stored = {array.name or ROOT_NAME: array.coder.array.attrs for array in arrays}
     more = (name for name, attrs in stored.items() if name not in variables)
     found = [_line(name) for name in more if not _is_added(stored[name])]
-    known = {*groups_of(stored), *groups_of([*variables, *groups]), *groups}
+    known = {*parent_groups(stored), *parent_groups([*variables, *groups]), *groups}
     return [*found, *(_line(f"group {path}") for path in _groups(place) if path not in known)]
 
 

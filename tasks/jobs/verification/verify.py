@@ -29,15 +29,15 @@ from gangsaw.tasks.jobs.chunks.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.chunks.transcode import ahead_bytes
 from gangsaw.tasks.jobs.runs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.sizes import StoreSizes, made_of
-from gangsaw.tasks.jobs.verification.attributes import unlike_attributes
+from gangsaw.tasks.jobs.verification.attributes import attribute_differences
 from gangsaw.tasks.jobs.verification.finished import FinishedArray, find_finished
 from gangsaw.tasks.jobs.verification.grown import adopt as adopt_chunks
+from gangsaw.tasks.jobs.verification.library_variables import library_variables, readers_of
 from gangsaw.tasks.jobs.verification.surplus import surplus_of
-from gangsaw.tasks.jobs.verification.witnessed import readers_of, seen_of
 from gangsaw.tasks.sources.library_errors import reading
 from gangsaw.tasks.sources.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder
-from gangsaw.tasks.store.dataset.carried import DTYPE, TEXTS, as_text, restored, variables_of
+from gangsaw.tasks.store.dataset.carried import DTYPE, TEXTS, as_text, restored, restored_variables
 from gangsaw.tasks.store.dataset.unpacked import is_packed
 from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.source import ROOT_NAME
@@ -100,7 +100,7 @@ def verify(
     is_part: bool = False,
     accept_loss: bool = False,
     adopt: bool = False,
-    witness: IndependentReader | None = None,
+    library: IndependentReader | None = None,
     client: Client | None = None,
     options: Options | None = None,
     on_progress: OnProgress | None = None,
@@ -114,7 +114,7 @@ def verify(
     is_part : True if `against` is only a part of the source, so that the store may have more
     accept_loss : True to ignore items of `against` that no store can represent
     adopt : record chunks and arrays that another program added, if the store has no problems
-    witness : independent reader: arrays of `against` as read by the field's own library, which are
+    library : independent reader: arrays of `against` as read by the field's own library, which are
         compared instead
     client : Dask client; None works in this thread
     options : resources, retries
@@ -133,12 +133,14 @@ def verify(
         arrays, faulty = find_finished(place, with_foreign=adopt)
         problems = [*faulty.values()]
         wanted = _wanted(arrays, against)
-        seen = seen_of(witness, _by_name(arrays), getattr(against, "left_out", ()))
+        seen = library_variables(library, _by_name(arrays), getattr(against, "left_out", ()))
         if against is not None:
             there = [one for one in (*wanted, *seen) if one.name not in faulty]  # else it is told
             problems += dict.fromkeys(_differences(arrays, there))
             problems += [] if is_part else surplus_of(place, arrays, against)
-            problems += unlike_attributes(place, _by_name(arrays), against, variables_of(against))
+            problems += attribute_differences(
+                place, _by_name(arrays), against, restored_variables(against)
+            )
             lost = () if accept_loss else getattr(against, "left_out", ())
             problems += [f"{one}: in the source, not in the store" for one in lost]
         n_chunks = sum(array.n_chunks for array in arrays)
@@ -169,7 +171,7 @@ def verify(
                 *_packed_notes(arrays, wanted),
                 *notes,
             ),
-            readers=readers_of(against, witness, seen),
+            readers=readers_of(against, library, seen),
             sizes=None if problems else _sizes(place, arrays),
         )
 
@@ -217,8 +219,8 @@ def _grown_notes(arrays: Sequence[FinishedArray], *, adopted: bool) -> Iterator[
 def _comparable(array: FinishedArray, sources: Mapping[str, SourceArray]) -> SourceArray | None:
     """Return the source of an array; None if its shape differs, which is reported already."""
     source = sources.get(array.name or ROOT_NAME)
-    is_alike = source is not None and source.shape == array.coder.grid.shape
-    return source if is_alike else None
+    is_same_shape = source is not None and source.shape == array.coder.grid.shape
+    return source if is_same_shape else None
 
 
 def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records, Checked]:
@@ -257,15 +259,19 @@ def _wanted(
     if against is None:
         return ()
     stored = _by_name(arrays)
-    found = variables_of(against)
-    return tuple(_alike(one, stored[one.name]) if one.name in stored else one for one in found)
+    found = restored_variables(against)
+    return tuple(
+        _in_stored_form(one, stored[one.name]) if one.name in stored else one for one in found
+    )
 
 
 def _by_name(arrays: Sequence[FinishedArray]) -> dict[str, FinishedArray]:
     return {array.name or ROOT_NAME: array for array in arrays}
 
 
-def _alike(wanted: SourceArray | Coordinate, array: FinishedArray) -> SourceArray | Coordinate:
+def _in_stored_form(
+    wanted: SourceArray | Coordinate, array: FinishedArray
+) -> SourceArray | Coordinate:
     was = restored(wanted)
     return was if _kind_of(was) == _kind(array.coder) else wanted
 

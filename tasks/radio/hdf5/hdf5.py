@@ -38,7 +38,7 @@ from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, map_rows_to_axes
 from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Coordinate, Region
 from gangsaw.tasks.store.dataset.variables import SMALL
-from gangsaw.tasks.store.objects.change_stamps import version_of
+from gangsaw.tasks.store.objects.versions import version_of
 
 MOST_PACKED = 1100  # largest ratio of decoded to stored bytes; Deflate reaches at most 1032
 COMPLEX = "complex"  # axis of real and imaginary part if they are integers

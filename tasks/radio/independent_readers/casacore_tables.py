@@ -16,7 +16,7 @@ from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find
 from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Described, Region, SourceArray
-from gangsaw.tasks.store.objects.change_stamps import version_of
+from gangsaw.tasks.store.objects.versions import version_of
 
 if TYPE_CHECKING:
     from casacore import tables

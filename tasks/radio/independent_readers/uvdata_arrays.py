@@ -16,7 +16,7 @@ from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
 from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.sources.source import Described, Region
-from gangsaw.tasks.store.objects.change_stamps import version_of
+from gangsaw.tasks.store.objects.versions import version_of
 
 if TYPE_CHECKING:
     from pyuvdata import UVData

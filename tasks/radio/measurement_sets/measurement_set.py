@@ -56,7 +56,7 @@ from gangsaw.tasks.radio.radio import (
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, map_rows_to_axes
 from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Coordinate, Region
-from gangsaw.tasks.store.objects.change_stamps import version_of
+from gangsaw.tasks.store.objects.versions import version_of
 
 if TYPE_CHECKING:
     from casacore import tables

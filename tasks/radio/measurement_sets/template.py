@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.radio.measurement_sets.managers import replaced
-from gangsaw.tasks.store.objects.change_stamps import LOCK
+from gangsaw.tasks.store.objects.versions import LOCK
 
 if TYPE_CHECKING:
     from casacore import tables

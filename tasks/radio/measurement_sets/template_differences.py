@@ -11,7 +11,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.radio.measurement_sets.template import CELLS_FOLDER, extract_template
 from gangsaw.tasks.radio.template_differences import list_item_differences, make_comparable
-from gangsaw.tasks.store.objects.change_stamps import LOCK
+from gangsaw.tasks.store.objects.versions import LOCK
 
 
 def compare_ms_templates(stored: NumpyArray, wanted: NumpyArray) -> list[str]:

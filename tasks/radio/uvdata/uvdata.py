@@ -51,7 +51,7 @@ from gangsaw.tasks.radio.uvdata.uvfits import (
 )
 from gangsaw.tasks.radio.uvdata.uvfits import columns as group_columns
 from gangsaw.tasks.sources.source import Region
-from gangsaw.tasks.store.objects.change_stamps import version_of
+from gangsaw.tasks.store.objects.versions import version_of
 
 if TYPE_CHECKING:
     from astropy.io import fits

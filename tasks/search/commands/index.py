@@ -13,11 +13,11 @@ from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
     clock,
+    print_table,
     progress_bar,
     show_plan,
     size,
     write_json,
-    write_table,
 )
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Again, Shown
@@ -74,4 +74,4 @@ def index(
         return
     rows = [("of", ", ".join(done.arrays)), ("chunks", f"{done.chunks:,}")]
     rows += [("stored", size(done.stored_bytes)), ("seconds", clock(done.seconds))]
-    write_table(done.store, rows)
+    print_table(done.store, rows)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.compressed_text.text import text_of
+from gangsaw.tasks.compressed_text.text import read_blocks
 from gangsaw.tasks.search.results.hits import check_length
 
 ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.|$)", re.DOTALL)
@@ -37,7 +37,7 @@ def patterns_of(
 
 def _lines(file: Path) -> list[bytes]:
     try:
-        lines = b"".join(block.tobytes() for block in text_of(str(file))).split(b"\n")
+        lines = b"".join(block.tobytes() for block in read_blocks(str(file))).split(b"\n")
     except FileNotFoundError:
         raise BadParams(f"{file}: no such file") from None
     found = [line.removesuffix(b"\r") for line in lines]

@@ -26,8 +26,8 @@ from gangsaw.tasks.search.fm_index.samples import MOST_RATE
 from gangsaw.tasks.search.stored.data import StoredText, open_texts
 from gangsaw.tasks.search.stored.info import IndexedArray, default_location, make_index_attribute
 from gangsaw.tasks.sources.source import Coordinate, Described, Region
-from gangsaw.tasks.store.objects.change_stamps import Stamps
 from gangsaw.tasks.store.objects.stores import as_address
+from gangsaw.tasks.store.objects.versions import FileVersions
 from gangsaw.tasks.store.source import ZarrSource
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ class IndexSource:
         """Return the identity of the indexed content."""
         return " ".join(array.how.identity for array in self.arrays)
 
-    def stamps(self) -> Stamps:
-        """Return the change stamps of the store."""
-        return self.data.stamps()
+    def versions(self) -> FileVersions:
+        """Return the version of the store."""
+        return self.data.versions()
 
 
 @job_of("index", "store")

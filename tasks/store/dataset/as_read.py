@@ -19,7 +19,7 @@ ATTR = "gangsaw_as_read"
 OURS = (ATTR, ATTRIBUTE_TYPES, HDF5, *LAYOUT)
 
 
-class Told(Protocol):
+class HasAttributes(Protocol):
     """Variable with attributes: an array or a coordinate."""
 
     @property
@@ -27,11 +27,11 @@ class Told(Protocol):
         """JSON attributes."""
 
 
-Variable = TypeVar("Variable", bound=Told)
+Variable = TypeVar("Variable", bound=HasAttributes)
 Array = TypeVar("Array", bound=Described)
 
 
-def added(attrs: Mapping[str, object], origin: str) -> dict[str, object]:
+def mark_repeated(attrs: Mapping[str, object], origin: str) -> dict[str, object]:
     """Return the attributes of a variable that is not in the file.
 
     Parameters
@@ -54,10 +54,10 @@ def renamed(
     attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
 ) -> Mapping[str, object]:
     """Return the attributes of a variable, with its former dimension names recorded in ATTR."""
-    said = _parsed(attrs.get(ATTR)) or {"attrs": {}}
-    if had == dims or "dims" in said or "repeats" in said:
+    record = _parsed(attrs.get(ATTR)) or {"attrs": {}}
+    if had == dims or "dims" in record or "repeats" in record:
         return attrs
-    return {**attrs, ATTR: json.dumps({"dims": list(had), **said})}
+    return {**attrs, ATTR: json.dumps({"dims": list(had), **record})}
 
 
 def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
@@ -88,14 +88,14 @@ def _names(dims: Sequence[str | None] | None) -> dict[str, object]:
     return {ATTR: json.dumps({"dims": None if dims is None else list(dims), "attrs": {}})}
 
 
-def given_back(
+def restore_for_zarr(
     attrs: Mapping[str, object], dims: tuple[str, ...]
 ) -> tuple[Mapping[str, object], tuple[str | None, ...] | None]:
     """Return attributes and dimension names for Zarr, where axes may be unnamed.
 
     If more than dimension names was changed, the attributes stay as they are: Zarr can store them.
     """
-    had = _said(attrs)
+    had = _record(attrs)
     if had is None or had.get("attrs") != {} or "dims" not in had:
         return attrs, dims
     own = {key: value for key, value in attrs.items() if key != ATTR}
@@ -132,8 +132,11 @@ class AsRead:
 
 def as_read(source: Source) -> Source:
     """Return a source without the variables and attributes that its file does not have."""
-    said = [*(array.attrs for array in source.arrays), *(coord.attrs for coord in source.coords)]
-    if not any(ATTR in attrs for attrs in said):
+    attributes = [
+        *(array.attrs for array in source.arrays),
+        *(coord.attrs for coord in source.coords),
+    ]
+    if not any(ATTR in attrs for attrs in attributes):
         return source
     return AsRead(
         source.name,
@@ -191,20 +194,20 @@ def _restored(variables: Iterable[Variable]) -> Iterable[Variable]:
 
 def repeats(attrs: Mapping[str, object]) -> bool:
     """Return True if a variable with these attributes repeats another part of its file."""
-    return "repeats" in (_said(attrs) or {})
+    return "repeats" in (_record(attrs) or {})
 
 
-def _had(variable: Told) -> Mapping[str, object] | None:
-    return _said(variable.attrs)
+def _had(variable: HasAttributes) -> Mapping[str, object] | None:
+    return _record(variable.attrs)
 
 
-def _said(attrs: Mapping[str, object]) -> Mapping[str, object] | None:
+def _record(attrs: Mapping[str, object]) -> Mapping[str, object] | None:
     return _parsed(attrs.get(ATTR))
 
 
-def _parsed(said: object) -> Mapping[str, object] | None:
+def _parsed(text: object) -> Mapping[str, object] | None:
     try:
-        found = json.loads(said) if isinstance(said, str) else None
+        found = json.loads(text) if isinstance(text, str) else None
     except ValueError:  # another program wrote it
         return None
     return found if isinstance(found, dict) else None

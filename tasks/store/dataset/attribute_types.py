@@ -53,13 +53,13 @@ def _type(value: object) -> str:
     return "" if value.dtype == USUAL.get(value.dtype.kind) else value.dtype.str
 
 
-def noted(attrs: Mapping[str, object]) -> Mapping[str, object]:
+def recorded_types(attrs: Mapping[str, object]) -> Mapping[str, object]:
     """Return the recorded types by attribute name."""
     found = attrs.get(ATTRIBUTE_TYPES)
     return found if isinstance(found, Mapping) else {}
 
 
-def numbers(value: object, dtype: object) -> NumpyArray | None:
+def typed_numbers(value: object, dtype: object) -> NumpyArray | None:
     """Return the numbers of an attribute in the type of the file, or None if they do not fit it.
 
     They do not fit if the attribute was changed since.

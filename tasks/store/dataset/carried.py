@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.sources.source import Coordinate, Described, Region, Source, SourceArray
 from gangsaw.tasks.store.dataset.kinds import (
-    described,
+    describe_kind,
     dtype_of,
     enum_of,
     is_ragged,
-    pack,
+    pack_item,
     padding_of,
-    unpack,
+    unpack_item,
 )
 
 DTYPE = "gangsaw_dtype"  # of a carried variable: the dtype of its items, as JSON
@@ -101,7 +101,7 @@ def without_padding(data: NumpyArray, attrs: Mapping[str, object], start: int = 
     return np.where(padding[start : start + data.shape[-1]], np.uint8(0), data)
 
 
-def variables_of(source: Source) -> list[SourceArray | Coordinate]:
+def restored_variables(source: Source) -> list[SourceArray | Coordinate]:
     """Return the arrays and coordinates of a source."""
     return [*source.arrays, *source.coords]
 
@@ -112,7 +112,7 @@ def is_carried(attrs: Mapping[str, object]) -> bool:
     return kind is not None and enum_of(kind) is None
 
 
-def is_plain(dtype: Dtype) -> bool:
+def is_plain_dtype(dtype: Dtype) -> bool:
     """Return True if a store represents these numbers or times without conversion."""
     if dtype.kind in "mM":
         unit, step = np.datetime_data(cast("np.dtype[np.datetime64]", dtype))
@@ -123,7 +123,7 @@ def is_plain(dtype: Dtype) -> bool:
 def carried(variable: SourceArray) -> SourceArray:
     """Return a plain or string variable as it is, any other as bytes."""
     dtype = variable.dtype
-    if is_plain(dtype) or dtype.kind in TEXTS or dtype.hasobject:
+    if is_plain_dtype(dtype) or dtype.kind in TEXTS or dtype.hasobject:
         return variable
     return by_bytes(variable)
 
@@ -139,7 +139,7 @@ def by_bytes(variable: SourceArray) -> AsBytes:
         dtype=np.dtype("u1"),
         dims=(*variable.dims, f"{variable.name.rpartition('/')[2]}_bytes"),
         chunks=None if variable.chunks is None else (*variable.chunks, size),
-        attrs={DTYPE: described(dtype), **_fill(variable), **own},
+        attrs={DTYPE: describe_kind(dtype), **_fill(variable), **own},
         of=variable,
         item=dtype,
     )
@@ -171,12 +171,12 @@ def as_coordinate(variable: SourceArray) -> Coordinate:
             if values.dtype.kind in "SU":
                 return as_coordinate(by_bytes(variable))
         else:
-            was = {} if values.dtype.kind in "OT" else {DTYPE: described(values.dtype)}
+            was = {} if values.dtype.kind in "OT" else {DTYPE: describe_kind(values.dtype)}
             attrs = {**was, **text_attrs(variable.attrs)}
             return Coordinate(variable.name, variable.dims, text, attrs)
     kind = variable.attrs.get(DTYPE, "bytes")
     attrs = {**text_attrs(variable.attrs), DTYPE: kind}
-    return Coordinate(variable.name, variable.dims, packed(values, kind), attrs)
+    return Coordinate(variable.name, variable.dims, pack_items(values, kind), attrs)
 
 
 def text_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
@@ -216,17 +216,17 @@ def as_text(values: NumpyArray) -> NumpyArray:
         raise UnicodeError(str(error)) from None
 
 
-def packed(values: NumpyArray, kind: object) -> NumpyArray:
+def pack_items(values: NumpyArray, kind: object) -> NumpyArray:
     """Return items of variable length as strings of base64."""
-    texts = [base64.b64encode(pack(item, kind)).decode() for item in values.ravel()]
+    texts = [base64.b64encode(pack_item(item, kind)).decode() for item in values.ravel()]
     return np.array(texts, np.dtypes.StringDType()).reshape(values.shape)
 
 
-def unpacked(texts: NumpyArray, kind: object) -> NumpyArray:
+def unpack_items(texts: NumpyArray, kind: object) -> NumpyArray:
     """Return the items in strings of base64, as objects; raise BadParams if they are damaged."""
     items = np.empty(texts.size, object)
     for i, text in enumerate(texts.ravel()):
-        items[i] = unpack(base64.b64decode(str(text)), kind)
+        items[i] = unpack_item(base64.b64decode(str(text)), kind)
     return items.reshape(texts.shape)
 
 
@@ -237,7 +237,7 @@ def restored(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
     """
     kind = variable.attrs.get(DTYPE)
     if kind == "bytes" and isinstance(variable, Coordinate):
-        items = unpacked(variable.values, kind)
+        items = unpack_items(variable.values, kind)
         return Coordinate(variable.name, variable.dims, items, plain_attrs(variable.attrs))
     if kind is None or is_ragged(kind) or enum_of(kind) is not None:
         return variable

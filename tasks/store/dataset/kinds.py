@@ -25,7 +25,7 @@ EXTENDED_BITS, EXTENDED_BYTES = 63, 10  # x86 long double: its fraction, its tot
 LENGTH = struct.Struct("<Q")  # prefix of items of variable length
 
 
-def described(dtype: Dtype) -> object:
+def describe_kind(dtype: Dtype) -> object:
     """Return a dtype as JSON, including h5py's metadata on enumerations and variable lengths.
 
     Raises
@@ -35,10 +35,10 @@ def described(dtype: Dtype) -> object:
     notes: Mapping[str, object] = dtype.metadata or {}
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
-        return {"base": described(base), "shape": list(shape)}
+        return {"base": describe_kind(base), "shape": list(shape)}
     if dtype.fields is not None:
         fields = ((name, *dtype.fields[name][:2]) for name in dtype.names or ())
-        listed = [[name, described(inner), offset] for name, inner, offset in fields]
+        listed = [[name, describe_kind(inner), offset] for name, inner, offset in fields]
         return {"fields": listed, "itemsize": dtype.itemsize}
     if "enum" in notes:
         members = cast("Mapping[str, int]", notes["enum"])
@@ -54,7 +54,7 @@ def described(dtype: Dtype) -> object:
 def _of_any_length(items: object) -> object:
     if items in (str, bytes):
         return "text" if items is str else "bytes"
-    return {"vlen": described(np.dtype(cast("Dtype", items)))}
+    return {"vlen": describe_kind(np.dtype(cast("Dtype", items)))}
 
 
 def dtype_of(kind: object) -> Dtype:
@@ -125,7 +125,7 @@ def enum_of(kind: object) -> Mapping[str, int] | None:
     return kind.get("enum") if isinstance(kind, Mapping) else None
 
 
-def pack(item: object, kind: object) -> bytes:
+def pack_item(item: object, kind: object) -> bytes:
     """Return an item of a type as bytes."""
     if kind in ("text", "bytes"):
         data = item.encode() if isinstance(item, str) else bytes(cast("bytes", item))
@@ -135,16 +135,16 @@ def pack(item: object, kind: object) -> bytes:
     parts = _parts(kind)
     if "vlen" in parts:
         items = list(cast("Iterable[object]", item))
-        packed = b"".join(pack(one, parts["vlen"]) for one in items)
+        packed = b"".join(pack_item(one, parts["vlen"]) for one in items)
         return LENGTH.pack(len(items)) + packed
     if "shape" in parts:
-        return b"".join(pack(one, parts["base"]) for one in np.asarray(item, object).ravel())
+        return b"".join(pack_item(one, parts["base"]) for one in np.asarray(item, object).ravel())
     fields = cast("list[tuple[str, object, int]]", parts["fields"])
     record = cast("Mapping[str, object]", item)
-    return b"".join(pack(record[name], inner) for name, inner, _ in fields)
+    return b"".join(pack_item(record[name], inner) for name, inner, _ in fields)
 
 
-def unpack(data: bytes, kind: object) -> object:
+def unpack_item(data: bytes, kind: object) -> object:
     """Return the item from its bytes, strings as bytes; raise BadParams for other bytes."""
     try:
         item, end = _unpack(data, 0, kind)

@@ -10,9 +10,9 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.dataset.carried import carried
-from gangsaw.tasks.store.dataset.paths import resolved
+from gangsaw.tasks.store.dataset.paths import resolve_paths
 from gangsaw.tasks.store.dataset.texts import TextArray, large_texts, texts_of
-from gangsaw.tasks.store.dataset.variables import SMALL, is_small
+from gangsaw.tasks.store.dataset.variables import SMALL, is_small_variable
 
 LEFT_OUT = "gangsaw_left_out"  # of a group: variables of its source that were left out
 
@@ -35,7 +35,7 @@ class Refused:
         return f"{self.name} {self.reason}"
 
 
-def kept(
+def storable_variables(
     found: Sequence[SourceArray],
     refused: Iterable[Refused] = (),
     wanted: Sequence[str] = (),
@@ -58,9 +58,9 @@ def kept(
     BadParams : a selected variable cannot be stored
     """
     found = [_in_pieces(v, chunked) for v in found]
-    large = [_too_large(v) for v in found if _is_large_item(v)]
+    large = [_refuse_size(v) for v in found if _is_large_item(v)]
     none = [*refused, *large]
-    names = resolved(wanted, [*(v.name for v in found), *(one.name for one in refused)])
+    names = resolve_paths(wanted, [*(v.name for v in found), *(one.name for one in refused)])
     lost = tuple(one for one in none if not wanted or one.name in names)
     if lost and (wanted or not accept_loss):
         raise BadParams(
@@ -81,10 +81,10 @@ def _in_pieces(variable: SourceArray, chunked: Collection[str]) -> SourceArray:
 def _is_large_item(variable: SourceArray) -> bool:
     """Return True if the items of a variable must be copied as a whole but are too large."""
     is_whole = variable.dtype.kind in "OT" and not isinstance(variable, TextArray)
-    return is_whole and not is_small(variable)
+    return is_whole and not is_small_variable(variable)
 
 
-def _too_large(variable: SourceArray) -> Refused:
+def _refuse_size(variable: SourceArray) -> Refused:
     return Refused(
         variable.name,
         f"holds {prod(variable.shape)} items of any length, which are copied whole, but no more "

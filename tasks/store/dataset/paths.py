@@ -25,18 +25,18 @@ def key_of(path: str, name: str) -> str:
     return f"{path}/{name}".lstrip("/")
 
 
-def groups_of(names: Iterable[str]) -> list[str]:
+def parent_groups(names: Iterable[str]) -> list[str]:
     """Return all groups below the root with these variables in them, outer ones first."""
     return sorted({group for name in names for group in above(name) if group})
 
 
-def groups_kept(groups: Iterable[GroupAttrs], names: Iterable[str]) -> tuple[GroupAttrs, ...]:
+def groups_with(groups: Iterable[GroupAttrs], names: Iterable[str]) -> tuple[GroupAttrs, ...]:
     """Return the groups that contain a variable of these names, at any depth."""
-    there = set(groups_of(names))
+    there = set(parent_groups(names))
     return tuple(group for group in groups if group.path in there)
 
 
-def resolved(wanted: Iterable[str], there: Collection[str]) -> tuple[str, ...]:
+def resolve_paths(wanted: Iterable[str], there: Collection[str]) -> tuple[str, ...]:
     """Return the paths of names that a user gave: paths, or last components that are unique.
 
     Unknown names are returned as they are.
@@ -75,7 +75,7 @@ def check_paths(what: str, names: Collection[str]) -> None:
         raise BadParams(
             f"{what}: names must differ and be paths of names apart by '/': {', '.join(names)}"
         )
-    if both := sorted(set(groups_of(names)) & set(names)):
+    if both := sorted(set(parent_groups(names)) & set(names)):
         raise BadParams(f"{what}: {both[0]} is a variable and a group")
 
 
@@ -83,10 +83,10 @@ def _is_path(path: str) -> bool:
     return all(part not in ("", ".", "..") for part in path.split("/"))
 
 
-def attrs_of(
+def attrs_by_group(
     groups: Iterable[GroupAttrs], names: Iterable[str]
 ) -> Mapping[str, Mapping[str, object]]:
     """Return the attributes of every group of a tree by path, outer groups first."""
     listed = {group.path: group.attrs for group in groups}
-    paths = sorted({*listed, *groups_of([*names, *listed])})
+    paths = sorted({*listed, *parent_groups([*names, *listed])})
     return {path: listed.get(path, {}) for path in paths}

@@ -15,7 +15,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.options import nearest
 from gangsaw.tasks.sources.source import Coordinate, SourceArray
 from gangsaw.tasks.store.dataset.carried import TEXTS, as_coordinate, by_bytes, is_carried
-from gangsaw.tasks.store.dataset.paths import last, resolved, seen_from
+from gangsaw.tasks.store.dataset.paths import last, resolve_paths, seen_from
 from gangsaw.tasks.store.dataset.texts import TextArray, texts_of
 
 SMALL = 16 << 20  # bytes: larger coordinates are stored chunk by chunk, like data
@@ -30,7 +30,7 @@ NUMBERS = "biufcmM"
 TEXT_BYTES = np.dtypes.StringDType().itemsize  # least memory of a string
 
 
-def split(
+def split_variables(
     found: Sequence[SourceArray], wanted: Sequence[str] = (), chunked: Collection[str] = ()
 ) -> tuple[tuple[SourceArray, ...], tuple[Coordinate, ...]]:
     """Return the arrays and the coordinates of a data set, small string variables included.
@@ -45,7 +45,7 @@ def split(
     ------
     BadParams : a selected name is missing, there is no array, or string variables are too large
     """
-    wanted = resolved(wanted, [v.name for v in found])
+    wanted = resolve_paths(wanted, [v.name for v in found])
     near_others, taken = _named_by(found), {*wanted, *chunked}
     texts: set[str] = set()
     whole = [
@@ -58,7 +58,7 @@ def split(
         whole = [v for v in whole if v.name not in texts]
     whole = _within_memory(whole)
     free = {*texts, *(v.name for v in whole)}
-    small = {v.name for v in found if v.name in free and is_small(v)}
+    small = {v.name for v in found if v.name in free and is_small_variable(v)}
     _check_texts(found, wanted, {*chunked, *small})
     names = {v.name for v in whole}
     arrays = tuple(v for v in found if v.name not in names and (not wanted or v.name in wanted))
@@ -95,7 +95,9 @@ def _check_texts(
 ) -> None:
     """Raise BadParams for selected string variables that are too large, except `free` names."""
     for v in found:
-        is_large = not is_small(v) if v.name in wanted else not wanted and v.name not in free
+        is_large = (
+            not is_small_variable(v) if v.name in wanted else not wanted and v.name not in free
+        )
         if v.dtype.kind in "OT" and is_large and not isinstance(v, TextArray):
             raise too_many_texts(v.name, v.shape)
 
@@ -112,7 +114,7 @@ def _itemsize(dtype: Dtype) -> int:
     return max(dtype.itemsize, TEXT_BYTES) if dtype.kind in TEXTS else dtype.itemsize
 
 
-def is_small(variable: SourceArray) -> bool:
+def is_small_variable(variable: SourceArray) -> bool:
     """Return True if a variable may be copied as a whole."""
     piece = prod(variable.chunks or ()) * variable.dtype.itemsize
     return _bytes(variable) <= SMALL and piece <= MOST_WHOLE
@@ -147,7 +149,7 @@ def _is_whole(variable: SourceArray, named: Collection[str], *, is_near: bool) -
         return goes_along and prod(variable.shape) * variable.item_bytes <= SMALL
     if variable.dtype.kind in "OT":
         return True
-    if not is_small(variable):
+    if not is_small_variable(variable):
         return False
     if variable.dtype.kind in TEXTS or is_carried(variable.attrs):
         return True
@@ -186,25 +188,27 @@ def _check_found(
 
 def json_attrs(attrs: Mapping[str, object], dtype: Dtype) -> dict[str, object]:
     """Return attributes as JSON values; a float _FillValue as xarray writes it to Zarr format 3."""
-    found = {str(key): plain(value) for key, value in attrs.items()}
+    found = {str(key): plain_value(value) for key, value in attrs.items()}
     fill = found.get("_FillValue")
     if dtype.kind == "f" and isinstance(fill, int | float):
         found["_FillValue"] = base64.standard_b64encode(struct.pack("<d", fill)).decode()
     return found
 
 
-def plain(value: object) -> object:
+def plain_value(value: object) -> object:
     """Return a value in JSON types; the dtype of numbers is lost."""
     if isinstance(value, np.ndarray):
-        return plain(value.tolist() if value.dtype.char not in "gG" else value.astype(str).tolist())
+        return plain_value(
+            value.tolist() if value.dtype.char not in "gG" else value.astype(str).tolist()
+        )
     if isinstance(value, np.generic):  # Python has no long double
-        return plain(value.item()) if value.dtype.char not in "gG" else str(value)
+        return plain_value(value.item()) if value.dtype.char not in "gG" else str(value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [plain_value(part) for part in value]
     if isinstance(value, Mapping):
-        return {str(key): plain(part) for key, part in value.items()}
+        return {str(key): plain_value(part) for key, part in value.items()}
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 

@@ -59,7 +59,7 @@ def options_of(address: object) -> Mapping[str, object]:
     return address.options if isinstance(address, Address) else {}
 
 
-def is_far(address: object) -> bool:
+def is_remote_address(address: object) -> bool:
     """Return True if the address is reached over a network."""
     protocol, mark, _ = str(address).partition("://")
     return bool(mark) and protocol not in NEAR
@@ -75,7 +75,7 @@ def check_slashes(address: object) -> None:
 def why_no_store(address: object) -> str:
     """Return the end of the message about a path without a Zarr store, with advice."""
     path = Path(str(address).removeprefix("file://"))
-    if "://" in str(path) or is_far(address):
+    if "://" in str(path) or is_remote_address(address):
         return ": correct the address, or compress to it first"
     if path.is_dir():
         return ": name the folder of a store, which gangsaw compress writes"

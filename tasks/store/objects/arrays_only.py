@@ -30,15 +30,15 @@ class StrictStore(WrapperStore[Store]):
     Parameters
     ----------
     store : store of metadata and chunks
-    beside : store of the other objects; None creates an empty one
+    in_memory : store of the other objects; None creates an empty one
     """
 
-    def __init__(self, store: Store, beside: MemoryStore | None = None) -> None:
+    def __init__(self, store: Store, in_memory: MemoryStore | None = None) -> None:
         super().__init__(store)
-        self.beside = beside or MemoryStore()
+        self.in_memory = in_memory or MemoryStore()
 
     def _with_store(self, store: Store) -> StrictStore:
-        return type(self)(store, self.beside)
+        return type(self)(store, self.in_memory)
 
     def __eq__(self, other: object) -> bool:
         """Return True if both wrap the same store."""
@@ -55,7 +55,7 @@ class StrictStore(WrapperStore[Store]):
         *above, name = key.split("/")
         is_array = name == METADATA or CHUNKS in (*above, name)
         is_ours = any(part.startswith(".") for part in above)
-        return self._store if is_array and not is_ours else self.beside
+        return self._store if is_array and not is_ours else self.in_memory
 
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
@@ -64,14 +64,14 @@ class StrictStore(WrapperStore[Store]):
         found: Buffer | None = None
         with _absent():
             found = await self._of(key).get(key, prototype, byte_range)
-        return await self.beside.get(key, prototype, byte_range) if found is None else found
+        return await self.in_memory.get(key, prototype, byte_range) if found is None else found
 
     async def exists(self, key: str) -> bool:
         """Return True if the object exists."""
         with _absent():
             if await self._of(key).exists(key):
                 return True
-        return await self.beside.exists(key)
+        return await self.in_memory.exists(key)
 
     async def set(self, key: str, value: Buffer) -> None:
         """Write an object; a chunk is buffered until the metadata of its array is written."""
@@ -80,7 +80,7 @@ class StrictStore(WrapperStore[Store]):
         except Exception as error:
             if not _is_absence(error) or key.endswith(METADATA):
                 raise
-            await self.beside.set(key, value)
+            await self.in_memory.set(key, value)
             return
         if key.endswith(METADATA):
             await self._settle(key.removesuffix(METADATA))
@@ -88,11 +88,11 @@ class StrictStore(WrapperStore[Store]):
     async def _settle(self, array: str) -> None:
         """Write the buffered chunks of an array to the store."""
         prefix = f"{array}{CHUNKS}"
-        for key in [key async for key in self.beside.list_prefix(prefix)]:
-            value = await self.beside.get(key, default_buffer_prototype())
+        for key in [key async for key in self.in_memory.list_prefix(prefix)]:
+            value = await self.in_memory.get(key, default_buffer_prototype())
             if value is not None and self._of(key) is self._store:
                 await self._store.set(key, value)
-                await self.beside.delete(key)
+                await self.in_memory.delete(key)
 
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
         """Write an object unless it exists."""
@@ -105,17 +105,17 @@ class StrictStore(WrapperStore[Store]):
 
     async def delete_dir(self, prefix: str) -> None:
         """Remove all objects below a prefix."""
-        await self.beside.delete_dir(prefix)
+        await self.in_memory.delete_dir(prefix)
         if not any(part.startswith(".") for part in prefix.split("/")):
             await self._store.delete_dir(prefix)
 
     async def is_empty(self, prefix: str) -> bool:
         """Return True if no object is below a prefix."""
-        return await self.beside.is_empty(prefix) and await self._store.is_empty(prefix)
+        return await self.in_memory.is_empty(prefix) and await self._store.is_empty(prefix)
 
     async def list(self) -> AsyncIterator[str]:
         """Yield all keys."""
-        for store in (self._store, self.beside):
+        for store in (self._store, self.in_memory):
             async for key in store.list():
                 yield key
 
@@ -136,7 +136,7 @@ class StrictStore(WrapperStore[Store]):
 
     def _with(self, prefix: str) -> tuple[Store, ...]:
         is_ours = any(part.startswith(".") for part in prefix.split("/"))
-        return (self.beside,) if is_ours else (self._store, self.beside)
+        return (self.in_memory,) if is_ours else (self._store, self.in_memory)
 
 
 @contextmanager
@@ -161,6 +161,6 @@ def strict_store(store: Store) -> StrictStore:
     """Return a strict store, with the in-memory objects of this process's recent jobs in it."""
     for known in list(_KNOWN):
         if known._store == store:
-            return StrictStore(store, known.beside)
+            return StrictStore(store, known.in_memory)
     _KNOWN.append(made := StrictStore(store))
     return made

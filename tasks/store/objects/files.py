@@ -26,11 +26,11 @@ NO_FOLDER_SYNC = (errno.EBADF, errno.EACCES, errno.EPERM, errno.EISDIR)
 # errors of posix_fallocate(3): NFS before 4.2, exFAT, FUSE
 NO_FALLOCATE = (*NO_SYNC, errno.EBADF, errno.ENODEV, errno.EPERM)
 FEW_TRIES = 5
-SYNCS_IN_FLIGHT = 16  # a file system commits several of them together
+CONCURRENT_SYNCS = 16  # a file system commits several of them together
 FEW_SYNCS = 4  # up to this many are synced one by one: their callers already run in several threads
 
 
-def file_stamp(path: Path) -> tuple[int, str, int]:
+def file_version(path: Path) -> tuple[int, str, int]:
     """Return size in bytes, time of change in ns and inode of a file."""
     found = path.stat()
     return found.st_size, str(found.st_mtime_ns), found.st_ino
@@ -75,7 +75,7 @@ def sync_files(paths: Collection[Path]) -> None:
         for path in paths:
             sync_file(path)
         return
-    with ThreadPoolExecutor(min(len(paths), SYNCS_IN_FLIGHT)) as pool:
+    with ThreadPoolExecutor(min(len(paths), CONCURRENT_SYNCS)) as pool:
         list(pool.map(sync_file, paths))
 
 
@@ -128,7 +128,7 @@ def keys_below(folder: Path) -> Iterator[str]:
                     yield prefix + entry.name
 
 
-def size_of(path: Path) -> int | None:
+def file_bytes(path: Path) -> int | None:
     """Return the size of a file in bytes, or None if it does not exist."""
     try:
         return path.stat().st_size
@@ -139,8 +139,8 @@ def size_of(path: Path) -> int | None:
 def bytes_below(path: Path) -> int:
     """Return the size of a file or of all files in a folder, in bytes; 0 for other paths."""
     if path.is_dir():
-        return sum(size_of(path / key) or 0 for key in keys_below(path))
-    return size_of(path) or 0
+        return sum(file_bytes(path / key) or 0 for key in keys_below(path))
+    return file_bytes(path) or 0
 
 
 def sync_file(path: Path) -> None:
@@ -190,10 +190,10 @@ def allocate(path: Path, n_bytes: int) -> None:
 def ignores_case(path: Path) -> bool:
     """Return True if the file system finds an existing file by its name in the other case."""
     other = path.with_name(path.name.swapcase())
-    return other != path and is_same(path, other)
+    return other != path and is_same_file(path, other)
 
 
-def is_same(a: Path, b: Path) -> bool:
+def is_same_file(a: Path, b: Path) -> bool:
     """Return True if two paths name the same file or folder, through links, mounts or case."""
     if resolved(a) == resolved(b):
         return True
@@ -206,7 +206,7 @@ def is_same(a: Path, b: Path) -> bool:
 def is_within(a: Path, b: Path) -> bool:
     """Return True if `a` is `b` or lies below it."""
     whole = resolved(a)
-    return any(is_same(path, b) for path in (whole, *whole.parents))
+    return any(is_same_file(path, b) for path in (whole, *whole.parents))
 
 
 def resolved(path: Path) -> Path:

@@ -19,7 +19,7 @@ OWNER = re.compile(r"\.([0-9a-f]{6})-([0-9]+)-[0-9a-f]{8}\.partial$")
 ANY = re.compile(r"\.[-0-9a-f]{8,}\.partial$")
 
 
-def part_of(target: Path) -> Path:
+def partial_path(target: Path) -> Path:
     """Return a new temporary name next to the target; it contains the id of this process."""
     dry_run.forbid(target)
     owner = f"{machine_digest()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"

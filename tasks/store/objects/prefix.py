@@ -17,16 +17,16 @@ from zarr.storage import LocalStore, StorePath, ZipStore
 
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.objects.address import check_slashes, is_far
+from gangsaw.tasks.store.objects.address import check_slashes, is_remote_address
 from gangsaw.tasks.store.objects.files import (
     behind_link,
     create_file,
-    file_stamp,
+    file_bytes,
+    file_version,
     keys_below,
     objects,
     partials,
     read_file,
-    size_of,
     sync_files,
     write_file,
 )
@@ -37,7 +37,7 @@ from gangsaw.tasks.store.objects.zipped import is_zip, zip_store
 Read = TypeVar("Read")
 
 AGAIN = 3  # reads of a damaged object repeated, for servers that send no checksums
-READS_IN_FLIGHT = 64  # hides the latency of an object store
+CONCURRENT_READS = 64  # hides the latency of an object store
 # metadata of fsspec file systems that change with an object
 CHANGES = ("ETag", "etag", "LastModified", "last_modified", "updated", "mtime", "created")
 
@@ -46,8 +46,8 @@ CHANGES = ("ETag", "etag", "LastModified", "last_modified", "updated", "mtime", 
 UNLISTED = ("zarr.json", ".zarray", ".gangsaw/manifest")
 
 
-class ObjectStamp(NamedTuple):
-    """Change stamp of an object.
+class ObjectVersion(NamedTuple):
+    """Version of an object.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class Place:
     def sizes(self, keys: Sequence[str]) -> list[int | None]:
         """Return the size of each object in bytes, or None if absent; most stores read none."""
         if (folder := self.folder) is not None:
-            return [size_of(folder / key) for key in keys]
+            return [file_bytes(folder / key) for key in keys]
         if not isinstance(self.store, FarStore):
             return [None if found is None else len(found) for found in self.get_many(keys)]
         found = sync(self.store.found(self.path))
@@ -214,8 +214,8 @@ class Place:
             if not is_marker(key.removeprefix(prefix)):
                 yield key.removeprefix(prefix)
 
-    def stamps(self) -> Iterator[ObjectStamp]:
-        """Yield the change stamp of each object below this prefix, temporary files excepted.
+    def versions(self) -> Iterator[ObjectVersion]:
+        """Yield the version of each object below this prefix, temporary files excepted.
 
         No object is read, with two exceptions: all of a store that reports only sizes, and UNLISTED
         where an address allows no listing.
@@ -223,19 +223,19 @@ class Place:
         if isinstance(self.store, LocalStore):
             root, folder = self.store.root, self.store.root / self.path
             if root.is_file():  # a store in one file
-                yield ObjectStamp("", *file_stamp(root))
+                yield ObjectVersion("", *file_version(root))
             for path in objects(folder):
-                yield ObjectStamp(path.relative_to(folder).as_posix(), *file_stamp(path))
+                yield ObjectVersion(path.relative_to(folder).as_posix(), *file_version(path))
         elif isinstance(self.store, FarStore):
-            yield from sync(self._list_stamps(self.store)) or self._read_stamps(UNLISTED)
+            yield from sync(self._list_versions(self.store)) or self._read_versions(UNLISTED)
         else:
-            yield from self._read_stamps(sorted(self.walk()))
+            yield from self._read_versions(sorted(self.walk()))
 
-    def _read_stamps(self, keys: Iterable[str]) -> Iterator[ObjectStamp]:
+    def _read_versions(self, keys: Iterable[str]) -> Iterator[ObjectVersion]:
         for key in keys:
             if (data := self.get(key)) is not None:
                 found = data.to_bytes()
-                yield ObjectStamp(key, len(found), f"{crc32c(found):08x}", 0)
+                yield ObjectVersion(key, len(found), f"{crc32c(found):08x}", 0)
 
     def delete(self, key: str) -> None:
         """Remove the object if it exists."""
@@ -276,7 +276,7 @@ class Place:
     @property
     def is_far(self) -> bool:
         """True if each request goes over a network."""
-        return isinstance(self.store, FarStore) and is_far(self.store.name)
+        return isinstance(self.store, FarStore) and is_remote_address(self.store.name)
 
     @property
     def can_list(self) -> bool:
@@ -310,12 +310,12 @@ class Place:
 
         prototype = default_buffer_prototype()
         calls = [(key, prototype, part) for key in keys]
-        return await concurrent_map(calls, self.store.get, READS_IN_FLIGHT)
+        return await concurrent_map(calls, self.store.get, CONCURRENT_READS)
 
     async def _list_dir(self) -> list[str]:
         return [name async for name in self.store.list_dir(self.path)]
 
-    async def _list_stamps(self, store: FarStore) -> list[ObjectStamp]:
+    async def _list_versions(self, store: FarStore) -> list[ObjectVersion]:
         try:
             found = await store.found(self.path)
         except ConnectionError:
@@ -325,7 +325,7 @@ class Place:
         except Exception:  # a library's own error: no permission or no support for listings
             return []
         return [
-            ObjectStamp(
+            ObjectVersion(
                 key,
                 int(str(info.get("size") or 0)),
                 " ".join(str(info[name]) for name in CHANGES if info.get(name) is not None),

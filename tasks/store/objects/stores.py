@@ -60,7 +60,7 @@ def store_address(store: Store, path: str = "") -> StoreAddress:
 
 
 def as_address(
-    given: StoreLike,
+    store_like: StoreLike,
     options: Mapping[str, object] | None = None,
     *,
     client: object = None,
@@ -74,12 +74,12 @@ def as_address(
     BadParams : the store is open in this process alone but a client's workers need it, or it is
         read-only but is to be written
     """
-    if isinstance(given, str | Path):
-        is_address = isinstance(given, str) and "://" in given
-        return Address(str(given), options) if options and is_address else str(given)
-    place = _place_of(given)
+    if isinstance(store_like, str | Path):
+        is_address = isinstance(store_like, str) and "://" in store_like
+        return Address(str(store_like), options) if options and is_address else str(store_like)
+    place = _place_of(store_like)
     if place is None:
-        kind = type(given).__name__
+        kind = type(store_like).__name__
         raise TypeError(f"got {kind}: a store is a path, an address or an open Zarr store or group")
     store, path = place
     if isinstance(store, LocalStore):
@@ -94,11 +94,11 @@ def as_address(
     return store_address(strict_store(store) if is_strict(store) else store, path)
 
 
-def _place_of(given: object) -> tuple[Store, str] | None:
+def _place_of(opened: object) -> tuple[Store, str] | None:
     """Return the store of an open object and the path in it; None if it is no store."""
-    if isinstance(given, Store):
-        return given, ""
-    if isinstance(given, StorePath | zarr.Group):
-        return given.store, given.path
-    inner = getattr(given, "store", None)  # of an Icechunk session
+    if isinstance(opened, Store):
+        return opened, ""
+    if isinstance(opened, StorePath | zarr.Group):
+        return opened.store, opened.path
+    inner = getattr(opened, "store", None)  # of an Icechunk session
     return (inner, "") if isinstance(inner, Store) else None

@@ -10,11 +10,11 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.dataset.carried import TEXTS
-from gangsaw.tasks.store.objects.change_stamps import digest_of
-from gangsaw.tasks.store.objects.files import file_stamp
+from gangsaw.tasks.store.objects.files import file_version
 from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.versions import digest_of_versions
 from gangsaw.tasks.store.state.manifest import MANIFEST, Manifest, open_manifest
-from gangsaw.tasks.store.state.manifest_shards import is_beside
+from gangsaw.tasks.store.state.manifest_shards import is_metadata_key
 
 CONTENT = "content "  # prefix of identities by content; earlier versions wrote others
 
@@ -47,8 +47,9 @@ def _samples(array: Place) -> str:
         for part in manifest.parts():
             content.update(part.rows.tobytes())
         return content.hexdigest()
-    chunks = (stamp for stamp in array.stamps() if not is_beside(stamp.key))
-    return f"{array} {digest_of(chunks, with_number=False)}"  # inodes differ after a restore
+    chunks = (v for v in array.versions() if not is_metadata_key(v.key))
+    digest = digest_of_versions(chunks, with_number=False)  # inodes differ after a restore
+    return f"{array} {digest}"
 
 
 def _manifest(array: Place) -> Manifest | None:
@@ -66,8 +67,10 @@ def _is_edited(array: Place) -> bool:
     """
     if (folder := array.folder) is None:
         return False
-    _, written, _ = file_stamp(folder / MANIFEST)
-    return any(int(s.changed) > int(written) for s in array.stamps() if not is_beside(s.key))
+    _, written, _ = file_version(folder / MANIFEST)
+    return any(
+        int(s.changed) > int(written) for s in array.versions() if not is_metadata_key(s.key)
+    )
 
 
 def _values(values: NumpyArray) -> str:

@@ -42,7 +42,7 @@ MOST_TRIES = 200
 MOST_FOLDERS = 64  # empty folders in a target that counts as free
 NAME_BYTES = 120  # longest target name that its lease contains in clear
 
-_HELD: ContextVar[tuple[Lease, ...]] = ContextVar("gangsaw_leases", default=())
+_own_leases: ContextVar[tuple[Lease, ...]] = ContextVar("gangsaw_leases", default=())
 
 
 class LeaseLost(JobFailed):
@@ -132,7 +132,7 @@ def leased(target: Place, *, shared: bool = False) -> Iterator[Lease]:
     `LeaseLost` : another job took the target over meanwhile
     """
     lease = Lease(target, Holder.me(), is_shared=shared)
-    if (joined := _held_here(lease.home, lease.key)) is not None and joined.is_shared:
+    if (joined := _own_lease(lease.home, lease.key)) is not None and joined.is_shared:
         yield joined
         return
     if dry_run.is_on():
@@ -146,7 +146,7 @@ def leased(target: Place, *, shared: bool = False) -> Iterator[Lease]:
             raise ConnectionError(str(error).replace(f"/{lease.key}:", ":", 1)) from error
         except OSError as error:
             raise JobFailed(f"cannot write to {target}: {error.strerror or error}") from error
-        _HELD.set((*_HELD.get(), lease))
+        _own_leases.set((*_own_leases.get(), lease))
         stack.callback(_leave, lease)
         yield lease
         lease.confirm()
@@ -155,16 +155,16 @@ def leased(target: Place, *, shared: bool = False) -> Iterator[Lease]:
 def refuse_leased(target: Place) -> None:
     """Raise BadParams if another job holds the lease of a target; the message names its process."""
     for home, key in _all_of(target):
-        if _held_here(home, key) is None and (stored := _whole(home, key)) is not None:
+        if _own_lease(home, key) is None and (stored := _whole(home, key)) is not None:
             _refuse_living(home, key, stored, target)
 
 
-def _held_here(home: Place, key: str) -> Lease | None:
-    return next((one for one in _HELD.get() if (one.home, one.key) == (home, key)), None)
+def _own_lease(home: Place, key: str) -> Lease | None:
+    return next((one for one in _own_leases.get() if (one.home, one.key) == (home, key)), None)
 
 
 def _leave(lease: Lease) -> None:
-    _HELD.set(tuple(one for one in _HELD.get() if one is not lease))
+    _own_leases.set(tuple(one for one in _own_leases.get() if one is not lease))
 
 
 def is_lease(key: str) -> bool:

@@ -24,12 +24,18 @@ from gangsaw.tasks.store.arrays.chunks import ArrayCoder
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state import manifest_shards
 from gangsaw.tasks.store.state.manifest_shards import FOLDER, PART, read_part, write_part
-from gangsaw.tasks.store.state.records import Records, joined, sealed, unpack, unsealed
+from gangsaw.tasks.store.state.records import (
+    Records,
+    add_checksum,
+    concatenate_records,
+    strip_checksum,
+    unpack_records,
+)
 from gangsaw.tasks.store.typed import StateFields, read_fields
 
 MANIFEST = f"{FOLDER}/manifest"
 IN_PARTS = 2  # value of "format" in a root
-HELD = 2  # cached parts: one that is read, one that the next batches need
+CACHED_PARTS = 2  # cached parts: one that is read, one that the next batches need
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,21 +91,23 @@ class Manifest:
         return found[0]
 
 
-@lru_cache(maxsize=HELD)
+@lru_cache(maxsize=CACHED_PARTS)
 def _part(manifest: Manifest, number: int) -> Records:
     return manifest.checked_part(number)
 
 
-def fold(job: str, entries: Iterable[Records]) -> Records:
+def fold_parts(job: str, entries: Iterable[Records]) -> Records:
     """Return the records of all chunks of a job; raise ValueError if a chunk is missing."""
     ordered = sorted(entries, key=lambda records: records.first)
     ends = [0, *(records.batch.stop for records in ordered)]
     if any(one.first != end for one, end in zip(ordered, ends, strict=False)):
         raise ValueError("the journal has a gap")
-    return joined(job, 0, ordered)
+    return concatenate_records(job, 0, ordered)
 
 
-def split(records: Records, batches: Iterable[range], coder: ArrayCoder) -> Iterator[Records]:
+def split_records(
+    records: Records, batches: Iterable[range], coder: ArrayCoder
+) -> Iterator[Records]:
     """Yield the records of each batch; raw bytes of strings are approximate."""
     n_all = max(1, sum(map(coder.grid.n_samples, records.batch)))
     for batch in batches:
@@ -135,7 +143,7 @@ def write_root(array: Place, job: str, n_chunks: int, table: NDArray[np.void]) -
         "raw_bytes": int(table["raw"].sum()),
         "part_rows": manifest_shards.PART_ROWS,
     }
-    _put(array, sealed(json.dumps(header).encode() + b"\n" + table.tobytes()))
+    _put(array, add_checksum(json.dumps(header).encode() + b"\n" + table.tobytes()))
 
 
 def open_manifest(array: Place) -> Manifest | None:
@@ -158,7 +166,7 @@ def read_manifest(array: Place) -> Records | None:
         return None
     if found.whole is not None:
         return found.whole
-    whole = joined(found.job, 0, list(found.parts()))
+    whole = concatenate_records(found.job, 0, list(found.parts()))
     return Records(found.job, 0, found.raw_bytes, whole.rows)
 
 
@@ -168,13 +176,13 @@ def _put(array: Place, data: bytes) -> None:
 
 
 def _opened(array: Place, data: bytes) -> Manifest:
-    if (body := unsealed(data)) is None:
+    if (body := strip_checksum(data)) is None:
         raise CorruptChunk("the checksum differs")
     line, _, rows = body.partition(b"\n")
     header = read_fields(line)
     if header.count("format") == IN_PARTS:
         return _of_parts(array, header, rows)
-    if (whole := unpack(data)) is None:
+    if (whole := unpack_records(data)) is None:
         raise CorruptChunk("its fields are not those of a manifest")
     if whole.first:
         raise CorruptChunk(f"it begins at chunk {whole.first}")

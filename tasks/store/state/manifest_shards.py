@@ -7,10 +7,10 @@ import numpy as np
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.tasks.store.arrays.chunks import METADATA, README
 from gangsaw.tasks.store.objects.prefix import Place
-from gangsaw.tasks.store.state.records import Records, unpack
+from gangsaw.tasks.store.state.records import Records, unpack_records
 
 FOLDER = ".gangsaw"
-BESIDE = {METADATA, README}
+METADATA_KEYS = {METADATA, README}
 PARTS = f"{FOLDER}/parts"
 PART_ROWS = 1 << 20  # 12 MiB: memory for each part that a job fills or a reader reads
 
@@ -47,7 +47,7 @@ def read_part(array: Place, number: int) -> tuple[Records, np.void] | None:
     if stored is None:
         return None
     data = stored.to_bytes()
-    records = unpack(data)
+    records = unpack_records(data)
     return None if records is None else (records, _row(records, data))
 
 
@@ -62,6 +62,6 @@ def _row(records: Records, data: bytes) -> np.void:
     return row
 
 
-def is_beside(key: str) -> bool:
+def is_metadata_key(key: str) -> bool:
     """Return True for the key of an object of an array that is no chunk."""
-    return key in BESIDE or key.startswith(f"{FOLDER}/")
+    return key in METADATA_KEYS or key.startswith(f"{FOLDER}/")

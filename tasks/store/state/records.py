@@ -70,7 +70,7 @@ class Records:
             "raw_bytes": self.raw_bytes,
         }
         rows = np.ascontiguousarray(self.rows).view(np.uint8).data
-        return sealed(json.dumps(header | more).encode() + b"\n", rows)
+        return add_checksum(json.dumps(header | more).encode() + b"\n", rows)
 
 
 def check_stored(stored: Buffer, row: np.void) -> None:
@@ -81,7 +81,7 @@ def check_stored(stored: Buffer, row: np.void) -> None:
         raise CorruptChunk("the checksum differs from the manifest's")
 
 
-def sealed(*body: bytes | memoryview) -> bytes:
+def add_checksum(*body: bytes | memoryview) -> bytes:
     """Return the concatenated pieces after their CRC-32C in 8 hexadecimal digits and a space."""
     check = 0
     for piece in body:
@@ -89,16 +89,16 @@ def sealed(*body: bytes | memoryview) -> bytes:
     return b"".join((b"%08x " % check, *body))
 
 
-def unsealed(data: bytes) -> bytes | None:
-    """Return the body of a result of `sealed`, or None if it is truncated or damaged."""
-    return data[9:] if _is_sealed(data) else None
+def strip_checksum(data: bytes) -> bytes | None:
+    """Return the body of a result of `add_checksum`, or None if it is truncated or damaged."""
+    return data[9:] if _has_valid_checksum(data) else None
 
 
-def _is_sealed(data: bytes) -> bool:
+def _has_valid_checksum(data: bytes) -> bool:
     return data[:9] == b"%08x " % crc32c(memoryview(data)[9:], is_alone=True)
 
 
-def joined(job: str, first: int, several: Sequence[Records]) -> Records:
+def concatenate_records(job: str, first: int, several: Sequence[Records]) -> Records:
     """Concatenate the records of consecutive batches; the sequence may be empty."""
     rows = np.concatenate([np.empty(0, ROW), *(records.rows for records in several)])
     return Records(job, first, sum(records.raw_bytes for records in several), rows)
@@ -106,19 +106,19 @@ def joined(job: str, first: int, several: Sequence[Records]) -> Records:
 
 def pack_batches(several: Sequence[Records]) -> bytes:
     """Return one object of consecutive batches; for one batch it equals that of `pack`."""
-    whole = joined(several[0].job, several[0].first, several)
+    whole = concatenate_records(several[0].job, several[0].first, several)
     counts = [[len(records.rows), records.raw_bytes] for records in several]
     return whole._pack({"batches": counts} if len(several) > 1 else {})
 
 
-def unpack(data: bytes) -> Records | None:
+def unpack_records(data: bytes) -> Records | None:
     """Return the records, or None for bytes that are torn, damaged or of an unknown format."""
     found = _unpacked(data)
     return None if found is None else found[0]
 
 
 def unpack_batches(data: bytes) -> list[Records] | None:
-    """Return the records of each batch in an object of `pack_batches`; None as in `unpack`."""
+    """Return the records of each batch in an object of `pack_batches`; see `unpack_records`."""
     if (found := _unpacked(data)) is None:
         return None
     whole, counts = found
@@ -126,7 +126,7 @@ def unpack_batches(data: bytes) -> list[Records] | None:
 
 
 def _unpacked(data: bytes) -> tuple[Records, list[list[int]]] | None:
-    if not _is_sealed(data):
+    if not _has_valid_checksum(data):
         return None
     try:
         return _read(data)

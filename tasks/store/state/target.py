@@ -70,7 +70,7 @@ class Target:
         self.confirm()
         shutil.rmtree(old, ignore_errors=True)
 
-    def drop_given_up(self) -> None:
+    def remove_abandoned(self) -> None:
         """Remove the output of an abandoned overwriting job, because another job has finished."""
         if (staging := _staging(self.final)) is not None and staging.folder is not None:
             self.confirm()

@@ -28,8 +28,8 @@ from gangsaw.tasks.formats.contract.pipes import is_stream, refuse_resume
 from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.steps.work_folder import StepsBeside, begin_steps
-from gangsaw.tasks.store.objects.change_stamps import Watch, all_stamps, file_stamps
-from gangsaw.tasks.store.objects.files import is_same
+from gangsaw.tasks.store.objects.files import is_same_file
+from gangsaw.tasks.store.objects.versions import Watch, all_versions, file_versions
 from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.tcr.annotation.alleles import HEADER, AlleleCandidate, find_allele_candidates
 from gangsaw.tasks.tcr.annotation.batch import AnnotateTask, BatchFound
@@ -162,7 +162,7 @@ def annotate(
     watch = _watching(reads)
     dry_run.stop(lambda: JobPlan(", ".join(reads), tuple(map(str, targets)), format="AIRR"))
     with beside.opened() as folder:
-        with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
+        with watch.checked(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
             spool = Spool(folder, begin_steps(folder, _own(reads, index, choice), SAME))
             told = spool.chosen(_anew(choice))
             _fill(spool, reads, index, choice, client, options, Meter(0, on_progress))
@@ -239,7 +239,7 @@ def _found(spool: Spool, index: GeneIndex, choice: AnnotateChoice) -> _Receptors
 def _spare_reads(reads: Sequence[str], targets: Sequence[Path]) -> None:
     """Raise `BadParams` if a target is one of the input files; `overwrite` does not permit this."""
     for path in reads:
-        if any(is_same(Path(path), target) for target in targets):
+        if any(is_same_file(Path(path), target) for target in targets):
             raise BadParams(f"{path} is to be read: name the table to write behind the reads")
 
 
@@ -293,4 +293,4 @@ def _watching(reads: Sequence[str]) -> Watch:
     """Start to watch the input files and stores for changes."""
     files = [path for path in reads if not is_store(path)]
     stores = [open_zarr(path) for path in reads if is_store(path)]
-    return Watch.by(lambda: file_stamps(*files) | all_stamps(stores))
+    return Watch.by(lambda: file_versions(*files) | all_versions(stores))

@@ -15,10 +15,10 @@ from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
     clock,
+    print_table,
     progress_bars,
     show_plan,
     write_json,
-    write_table,
 )
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Again
@@ -119,7 +119,7 @@ def annotate(
     if printed.as_json:
         write_json(vars(done))
     else:
-        write_table(done.target, _rows(done))
+        print_table(done.target, _rows(done))
 
 
 def _reads(state: Progress) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gangsaw.tasks.console.output import clock, write_table
+from gangsaw.tasks.console.output import clock, print_table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.statistics.associate import Association
@@ -27,7 +27,7 @@ COMPOSITION = re.compile("_[atcg]$")  # counts of each base: the table has their
 def print_association(found: Association) -> None:
     """Print all tables."""
     n, k = found.nucleotypes, found.shared
-    write_table(
+    print_table(
         f"{found.table}: {n:,} nucleotypes",
         [
             ("shared", f"{k:,} ({k / n:.2%}) of {found.individuals:,} individuals"),
@@ -39,18 +39,18 @@ def print_association(found: Association) -> None:
     )
     common = _common(found)
     title = " ".join(["how well each tells what is shared (0.5 is chance):", *common])
-    write_table(title, [_auc(each, common) for each in found.aucs], AUC_HEADERS)
-    write_table("sharing by tenths of total paths", list(map(_decile, found.deciles)), TENTHS)
+    print_table(title, [_auc(each, common) for each in found.aucs], AUC_HEADERS)
+    print_table("sharing by tenths of total paths", list(map(_decile, found.deciles)), TENTHS)
     if found.odds is not None:
         _write_odds("odds of being shared, adjusted", found.odds)
     if found.lasso is not None:
         _write_odds("odds of being shared, all calls; * kept by the LASSO", found.lasso)
     if found.generation is not None:
         _write_generation(found.generation, common)
-    write_table("means of calls", _differences(found), CALLS)
+    print_table("means of calls", _differences(found), CALLS)
     headers = ("paths", "copies", "frequency", "individuals", "at most")
-    write_table("Spearman's rho, and the most that ties allow", _rhos(found, common), headers)
-    write_table("means by sharing", *_by_sharing(found, common))
+    print_table("Spearman's rho, and the most that ties allow", _rhos(found, common), headers)
+    print_table("means by sharing", *_by_sharing(found, common))
 
 
 def p_text(p: float) -> str:
@@ -120,9 +120,9 @@ def _decile(each: Decile) -> tuple[str, ...]:
 def _write_odds(title: str, found: Regression) -> None:
     rows = [_odds(each) for each in found.coefficients]
     of = f"{found.shared:,} of {found.nucleotypes:,}"
-    write_table(f"{title} ({of}, logistic)", rows, ODDS)
+    print_table(f"{title} ({of}, logistic)", rows, ODDS)
     fit = f"{found.log_likelihood:.1f}, of the intercept alone {found.null_log_likelihood:.1f}"
-    write_table(
+    print_table(
         "the fit",
         [
             ("steps", f"{found.steps}, {'converged' if found.converged else 'not converged'}"),
@@ -146,8 +146,8 @@ def _odds(each: Coefficient) -> tuple[str, ...]:
 
 def _write_generation(found: Generation, common: Sequence[str]) -> None:
     title = f"beside olga's {found.model}: {found.shared:,} of {found.nucleotypes:,} shared"
-    write_table(title, [_auc(each, common) for each in found.aucs], AUC_HEADERS)
-    write_table(
+    print_table(title, [_auc(each, common) for each in found.aucs], AUC_HEADERS)
+    print_table(
         "the sample",
         [
             ("sampled", f"{found.sampled:,}"),

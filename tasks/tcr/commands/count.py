@@ -14,12 +14,12 @@ from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
     clock,
+    print_table,
     progress_bars,
     show_plan,
     size,
     time_left,
     write_json,
-    write_table,
 )
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.tcr.commands import options as tcr
@@ -92,7 +92,7 @@ def count(
     if printed.as_json:
         write_json(summary_as_json(summary))
     else:
-        write_table(f"{len(inputs)} files -> {summary.store}", tabulate_summary(summary))
+        print_table(f"{len(inputs)} files -> {summary.store}", tabulate_summary(summary))
 
 
 def setup_of(

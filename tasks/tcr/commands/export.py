@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.output import progress_bars, write_json, write_table
+from gangsaw.tasks.console.output import print_table, progress_bars, write_json
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.tcr.commands import options as tcr
 from gangsaw.tasks.tcr.commands.count import references
@@ -58,4 +58,4 @@ def export(
         return
     more = f" and {len(found.columns) - SHOWN:,} more" if found.columns[SHOWN:] else ""
     names = ", ".join(found.columns[:SHOWN])
-    write_table(found.target, [("rows", f"{found.rows:,}"), ("columns", names + more)])
+    print_table(found.target, [("rows", f"{found.rows:,}"), ("columns", names + more)])

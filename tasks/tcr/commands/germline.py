@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.output import write_json, write_table
+from gangsaw.tasks.console.output import print_table, write_json
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.tcr.commands import options as tcr
 
@@ -38,7 +38,7 @@ def germline(
         for region, parts in (("V", found.v), ("D", found.d), ("J", found.j))
         for part in parts
     ]
-    write_table(f"{found.source}: {found.locus}", rows, ("gene", "region", "length", "CDR3 part"))
+    print_table(f"{found.source}: {found.locus}", rows, ("gene", "region", "length", "CDR3 part"))
     for note in found.notes:
         typer.echo(note)
 

@@ -12,7 +12,7 @@ import typer
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Near
-from gangsaw.tasks.console.output import clock, progress_bar, write_json, write_table
+from gangsaw.tasks.console.output import clock, print_table, progress_bar, write_json
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.tcr.commands import options as tcr
 
@@ -94,11 +94,11 @@ def share(
     if printed.as_json:
         write_json(found.to_dict())
     else:
-        write_table(found.target, _rows(found))
+        print_table(found.target, _rows(found))
         headers = ("individuals", found.word, "percent", *(["variants"] if found.variants else []))
-        write_table("sharing", _sharing(found), headers)
+        print_table("sharing", _sharing(found), headers)
         if found.overlaps:
-            write_table("pairs that share most", _pairs(found), PAIR_HEADERS)
+            print_table("pairs that share most", _pairs(found), PAIR_HEADERS)
 
 
 def _rarefaction(text: str | None, seed: int) -> Rarefaction | None:

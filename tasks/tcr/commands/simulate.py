@@ -10,7 +10,7 @@ import typer
 
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
-from gangsaw.tasks.console.output import progress_bars, write_json, write_table
+from gangsaw.tasks.console.output import print_table, progress_bars, write_json
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.tcr.commands import options as tcr
 from gangsaw.tasks.tcr.commands.count import references
@@ -114,7 +114,7 @@ def simulate(
     if printed.as_json:
         write_json(vars(done))
     else:
-        write_table(done.target, _rows(done))
+        print_table(done.target, _rows(done))
 
 
 def _source(genes: tcr.CountedGenes, model: ModelOptions) -> ModelChoice:

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.compressed_text.text import STDIN, text_of
+from gangsaw.tasks.compressed_text.text import STDIN, read_blocks
 
 MOST_BYTES = 1 << 26  # several times the genes of all species in IMGT; limits decompression bombs
 
@@ -41,7 +41,7 @@ def _read(path: Path) -> bytes:
         raise BadParams(f"{path} is a folder: name the files in it")
     found = bytearray()
     try:
-        with closing(text_of(str(path))) as blocks:
+        with closing(read_blocks(str(path))) as blocks:
             for block in blocks:
                 found += block.data
                 if len(found) > MOST_BYTES:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat.flat_array import file_identity
-from gangsaw.tasks.store.objects.change_stamps import file_stamps
+from gangsaw.tasks.store.objects.versions import file_versions
 from gangsaw.tasks.tcr.repertoire.opening import sample_name
 
 
@@ -38,9 +38,9 @@ class Input:
         """Return a string that identifies the file's content."""
         return f"{file_identity(self.path)} as {self.sample}"
 
-    def stamps(self) -> dict[str, str]:
-        """Return the change stamps of the file."""
-        return file_stamps(self.path)
+    def versions(self) -> dict[str, str]:
+        """Return the version of the file."""
+        return file_versions(self.path)
 
     @property
     def n_bytes(self) -> int:

@@ -26,7 +26,7 @@ from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.engine.run.run import Options, run
 from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
-from gangsaw.tasks.store.objects.change_stamps import Watch
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.tcr.sharing.hashing import hashes
 from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
 from gangsaw.tasks.tcr.sharing.kinds import NUCLEOTYPE, Receptor, find_kind
@@ -240,7 +240,7 @@ def share(
     steps = len(batches) * (1 if rarefy is None else 2) + 2 * n_parts
     with temporary_folder(target) as folder:
         work = _ShareSteps(client, options, Meter(steps, on_progress, started))
-        with watch.held():
+        with watch.checked():
             drawn = None if rarefy is None else work.draws(rarefy, opened, people, batches)
             spread = _Spread(opened, people, folder, n_parts, kind, drawn)
             *totals, out_of_frame = work.total(spread, batches, len(people.names) + 1)

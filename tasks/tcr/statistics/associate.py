@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.run.run import Options
-from gangsaw.tasks.store.objects.change_stamps import Watch, all_stamps, file_stamps
+from gangsaw.tasks.store.objects.versions import Watch, all_versions, file_versions
 from gangsaw.tasks.tcr.sharing.partitions import temporary_folder
 from gangsaw.tasks.tcr.statistics.auc import Auc, auc_of
 from gangsaw.tasks.tcr.statistics.by_sharing import Group
@@ -158,7 +158,7 @@ def associate(
     """
     started, extras = time.monotonic(), extras or Extras()
     opened, table = open_all(stores), Path(table)
-    watch = Watch.by(lambda: all_stamps(opened) | file_stamps(table))
+    watch = Watch.by(lambda: all_versions(opened) | file_versions(table))
     names = check_table(table, opened)
     total = largest_total(opened[0])
     columns = tuple(dict.fromkeys((total, *path_columns(opened[0], nu, pi))))
@@ -168,7 +168,7 @@ def associate(
         job = Passes(opened, table.absolute(), columns, around, folder, client, options, bars)
         if extras.pgen:
             model_of(opened[0], extras.species)  # report mistakes before hours of work
-        with watch.held():
+        with watch.checked():
             n = job.extract(texts=extras.pgen > 0)
         found = _ByColumn.of(job, total.name)
         correlated = job.correlate(n)

@@ -18,8 +18,8 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.sources.library_errors import reading
 from gangsaw.tasks.store.arrays.chunks import METADATA, ZarrArray
 from gangsaw.tasks.store.objects.address import why_no_store
-from gangsaw.tasks.store.objects.change_stamps import places_stamps
 from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.versions import array_versions
 from gangsaw.tasks.store.objects.zipped import zarr_at
 from gangsaw.tasks.store.source import metadata_errors
 from gangsaw.tasks.store.state.missing import must_be_whole, refuse_missing
@@ -60,9 +60,9 @@ class CountsStore:
     kinds: dict[str, Dtype] = field(hash=False)
     limits: dict[str, tuple[int, ...]] = field(hash=False, default_factory=dict)
 
-    def stamps(self) -> dict[str, str]:
-        """Return the change stamps of the store."""
-        return places_stamps([open_place(self.address)])
+    def versions(self) -> dict[str, str]:
+        """Return the version of the store."""
+        return array_versions([open_place(self.address)])
 
     def read(self, name: str, rows: range) -> NumpyArray:
         """Return the rows of a variable.

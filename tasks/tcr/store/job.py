@@ -23,13 +23,13 @@ from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.chunks.device import share_of_device
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.store.arrays.chunks import METADATA
-from gangsaw.tasks.store.objects.change_stamps import Watch
-from gangsaw.tasks.store.objects.files import is_same
+from gangsaw.tasks.store.objects.files import is_same_file
 from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.skeleton import digest
 from gangsaw.tasks.store.state.journal import Job, Journal
 from gangsaw.tasks.store.state.lease import leased
-from gangsaw.tasks.store.state.manifest import fold, write_manifest
+from gangsaw.tasks.store.state.manifest import fold_parts, write_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
 from gangsaw.tasks.tcr.repertoire.cleaning.dropped import write_dropped
@@ -155,7 +155,7 @@ def _run_phases(
         work.clean()
     if not work.has(METADATA):
         with _left_as_found(job.place, resume):
-            with watch.held(job.give_up), can_be_resumed():
+            with watch.checked(job.give_up), can_be_resumed():
                 files = job.read(progress.on_read)
             read_seconds = time.monotonic() - started
             with can_be_resumed():
@@ -210,7 +210,7 @@ def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
     """Raise `BadParams` if a target is one of the inputs; no option permits this."""
     for path in (table, target.folder):
         for file in inputs:
-            if path is not None and is_same(path, Path(file.path)):
+            if path is not None and is_same_file(path, Path(file.path)):
                 raise BadParams(f"{file.name} is to be read: write to another place than {path}")
 
 
@@ -283,7 +283,7 @@ class _Phases:
             meter.add(chunk.n_rows, records.raw_bytes, records.stored_bytes)
 
         run(task, left, on_done, client=self.client, options=self.options)
-        self._complete(contents, fold(job.fingerprint, entries.values()), objects[METADATA])
+        self._complete(contents, fold_parts(job.fingerprint, entries.values()), objects[METADATA])
         return n_left
 
     def give_up(self) -> None:
@@ -301,7 +301,7 @@ class _Phases:
         """Move the store to its final address."""
         self.place.publish()
         if n_counted:  # not after the resume of a finished job
-            self.place.drop_given_up()
+            self.place.remove_abandoned()
 
     def _count_task(
         self, contents: Contents, objects: Mapping[str, Buffer], n_chunks: int

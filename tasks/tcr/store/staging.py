@@ -20,7 +20,7 @@ import pyarrow as pa
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.journal import FOLDER
-from gangsaw.tasks.store.state.records import sealed, unsealed
+from gangsaw.tasks.store.state.records import add_checksum, strip_checksum
 from gangsaw.tasks.store.typed import read_fields
 from gangsaw.tasks.tcr.repertoire.cleaning.row_counts import RowCounts
 
@@ -169,7 +169,7 @@ class Staging:
         if durable:
             self.array.flush(keys)
         record = {"job": self.job, "found": found.to_dict()}
-        self._put(self._record(file), sealed(json.dumps(record).encode()))
+        self._put(self._record(file), add_checksum(json.dumps(record).encode()))
 
     def finished(self, n_files: int) -> dict[int, FileRows]:
         """Return the counters of each completely read file, by number."""
@@ -184,7 +184,7 @@ class Staging:
         (self.array / FOLDER / "staging").delete_all()
 
     def _unpacked(self, data: bytes) -> FileRows | None:
-        if (body := unsealed(data)) is None:
+        if (body := strip_checksum(data)) is None:
             return None
         try:
             record = read_fields(body)

@@ -9,23 +9,23 @@ from gangsaw.cluster.dashboard.html import chosen_job, jobs_table
 from gangsaw.cluster.dashboard.jobs import MOST_ENDED, MOST_POINTS, TOPIC, Jobs, JobState
 from gangsaw.cluster.dashboard.metrics import CHUNKS, FAILED, LEFT, METRICS, RUNNING
 from gangsaw.cluster.dashboard.plugin import Dashboard
-from gangsaw.tasks.engine.report.counters import MOST_CELLS, Message, Tally, job
+from gangsaw.tasks.engine.report.counters import MOST_CELLS, JobCounters, Message, job
 from gangsaw.tasks.engine.report.progress import Meter
 
 
-def heard(tally: Tally) -> Jobs:
+def heard(tally: JobCounters) -> Jobs:
     """What a scheduler knows that is told of this job from now on."""
     jobs = Jobs()
 
     def send(message: Message, _: bool) -> None:
         jobs.hear({**message, "client": "me"})
 
-    tally.tell(send)
+    tally.send_with(send)
     return jobs
 
 
 def test_each_chunk_counts_once_for_who_did_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gangsaw.tasks.engine.report.counters.TELL_SECONDS", 0.0)
+    monkeypatch.setattr("gangsaw.tasks.engine.report.counters.SEND_SECONDS", 0.0)
     with job("compress", "a.zarr") as tally:
         jobs = heard(tally)
         meter = Meter(10, None)
@@ -90,7 +90,7 @@ def test_a_job_within_a_job_is_part_of_it() -> None:
 @pytest.mark.parametrize("total", [1, 7, MOST_CELLS, MOST_CELLS + 1, 1_234_567])
 def test_the_map_holds_every_chunk(total: int) -> None:
     left = [range(total // 3, total // 2), range(total // 2, total)]
-    tally = Tally("compress", "a.zarr")
+    tally = JobCounters("compress", "a.zarr")
     jobs = heard(tally)
     tally.expect_chunks(total, left)
     tally.at("", left[-1])

@@ -72,7 +72,7 @@ def test_figures_with_other_vectors_are_a_column(
 def test_a_row_that_is_new_has_no_figure_with_other_vectors() -> None:
     beside = table.OtherMachine({"vectors": "AVX-512"}, (Row("old", 2.0, "s", "<= 1"),))
     rows = [Row("old", 1.0, "s", "<= 1"), Row("new", 3.0, "s"), Row("old", 4.0, "s")]
-    text = table.markdown("T", rows, "", beside)
+    text = table.markdown_table("T", rows, "", beside)
     assert "| old | 1 s | <= 1 | yes |  | 2 s | **no** |" in text
     assert "| new | 3 s |  |  |  |  |  |" in text
     assert "| old | 4 s |  |  |  |  |  |" in text
@@ -82,6 +82,6 @@ def test_rows_of_one_name_are_told_apart_by_their_order() -> None:
     beside = table.OtherMachine(
         {"vectors": "AVX-512"}, (Row("peer", 2.0, "x"), Row("peer", 3.0, "x"))
     )
-    text = table.markdown("T", [Row("peer", 4.0, "x"), Row("peer", 5.0, "x")], "", beside)
+    text = table.markdown_table("T", [Row("peer", 4.0, "x"), Row("peer", 5.0, "x")], "", beside)
     assert "| peer | 4 x |  |  |  | 2 x |  |" in text
     assert "| peer | 5 x |  |  |  | 3 x |  |" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gangsaw.cli.status import JOBS, WORKERS
-from gangsaw.tasks.console.output import write_table
+from gangsaw.tasks.console.output import print_table
 
 FIGURE = "-1.234e-300"
 LONG = "bits of every band of the whole scene"
@@ -47,7 +47,7 @@ def test_tables_with_headers(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     headers, cells = TABLES[name]
-    write_table("title", [cells] * 2, headers)
+    print_table("title", [cells] * 2, headers)
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= 80
     assert "…" not in text
@@ -62,7 +62,7 @@ def test_tables_with_headers(
 
 
 def test_names_of_one_row_stay(capsys: pytest.CaptureFixture[str]) -> None:
-    write_table("title", [("parameters", "a=1, " * 40), ("x" * 90, "y")])
+    print_table("title", [("parameters", "a=1, " * 40), ("x" * 90, "y")])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert "".join(lines).count("x") == 90

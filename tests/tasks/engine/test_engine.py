@@ -22,7 +22,7 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit
-from gangsaw.tasks.engine.distributed import late
+from gangsaw.tasks.engine.distributed import stragglers
 from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.engine.run.run import Options, run
 from gangsaw.tasks.engine.scheduling import batches as batches_module
@@ -275,8 +275,8 @@ def test_what_a_stopped_worker_has_is_given_to_another_one(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(late, "LEAST_SECONDS", 1.0)
-    monkeypatch.setattr(late, "TIMES", 1.5)
+    monkeypatch.setattr(stragglers, "LEAST_SECONDS", 1.0)
+    monkeypatch.setattr(stragglers, "TIMES", 1.5)
     pid = 0
 
     def on_done(*_: object) -> None:

@@ -65,9 +65,9 @@ def test_an_export_asks_for_its_store_and_its_target(
 
     def one_by_one(task: object, batches: list[object], *rest: object) -> None:
         found.extend(paths_of_work(task, batches))
-        local.one_by_one(task, batches, *rest)  # type: ignore[arg-type]
+        local.run_one_by_one(task, batches, *rest)  # type: ignore[arg-type]
 
-    for name in ("one_by_one", "side_by_side", "in_threads"):
+    for name in ("run_one_by_one", "run_side_by_side", "run_in_threads"):
         monkeypatch.setattr(run, name, one_by_one)
     functions.decompress(str(tmp_path / store), str(tmp_path / "out.hdr"))
     assert str(tmp_path / store) in found
@@ -79,7 +79,10 @@ def test_a_file_that_is_being_written_may_have_another_size(
 ) -> None:
     (path,) = made(tmp_path, "journal")
     hands = Handshake(None, (path,))  # type: ignore[arg-type]
-    own, other = handshake.answer([path]), {**handshake.answer([path]), "seen": [7]}
+    own, other = (
+        handshake.describe_process([path]),
+        {**handshake.describe_process([path]), "seen": [7]},
+    )
     assert hands._why(own, other) == ""  # type: ignore[arg-type]
     monkeypatch.setattr(handshake, "RECENT_SECONDS", 0.0)
     assert "does not see" in hands._why(own, other)  # type: ignore[arg-type]
@@ -87,7 +90,7 @@ def test_a_file_that_is_being_written_may_have_another_size(
 
 
 def test_the_sources_are_compared_and_not_the_version() -> None:
-    hands, own = Handshake(None), handshake.answer([])  # type: ignore[arg-type]
+    hands, own = Handshake(None), handshake.describe_process([])  # type: ignore[arg-type]
     assert own["code"]
     assert hands._why(own, own) == ""
     said = hands._why(own, {**own, "code": "0123456789ab"})
@@ -104,4 +107,4 @@ def test_a_folder_that_a_worker_may_not_enter_is_not_seen(monkeypatch: pytest.Mo
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "stat", stat)
-    assert handshake.answer(["/home/other/scene.hdr"])["seen"] == [None]
+    assert handshake.describe_process(["/home/other/scene.hdr"])["seen"] == [None]

@@ -13,9 +13,14 @@ import pytest
 
 from gangsaw.cluster.interrupts import Waiting, interrupts_wait
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks.engine.distributed import patience, watch
+from gangsaw.tasks.engine.distributed import wait_policy, watch
 from gangsaw.tasks.engine.distributed.handshake import Handshake
-from gangsaw.tasks.engine.distributed.watch import LOGS_OF_LOSS, ClusterWatch, Heartbeats, lost
+from gangsaw.tasks.engine.distributed.watch import (
+    LOGS_OF_LOSS,
+    ClusterWatch,
+    Heartbeats,
+    lost_scheduler,
+)
 from gangsaw.tasks.engine.run.graph import scheduler_id
 
 A, B = "tcp://10.0.0.1:1", "tcp://10.0.0.2:1"
@@ -38,7 +43,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(watch, "time", clock)
-    monkeypatch.setattr(patience, "time", clock)
+    monkeypatch.setattr(wait_policy, "time", clock)
     return clock
 
 
@@ -72,7 +77,7 @@ class Site:
 
 def watch_of(site: Site) -> ClusterWatch:
     handshake = Handshake(site)  # type: ignore[arg-type]
-    handshake._asked |= {A, B}
+    handshake._queried |= {A, B}
     return ClusterWatch(handshake, 60.0)
 
 
@@ -231,7 +236,11 @@ def test_a_lost_scheduler_is_told_once(caplog: pytest.LogCaptureFixture) -> None
     caplog.clear()
     client: Any = SimpleNamespace(scheduler=None)
     try:
-        assert str(lost(client)) == str(lost(client)) == "lost the scheduler at ?: start one"
+        assert (
+            str(lost_scheduler(client))
+            == str(lost_scheduler(client))
+            == "lost the scheduler at ?: start one"
+        )
         tries()
     finally:
         for name in LOGS_OF_LOSS:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.api.exporting import ExportResult
-from gangsaw.tasks.store.damage import INCOMPLETE, DamagedStore, check_damage, damage_asked
+from gangsaw.tasks.store.damage import INCOMPLETE, DamagedStore, check_damage, parse_damage
 from gangsaw.tasks.store.salvage import DamagedBlock
 from gangsaw.tasks.store.source import open_zarr
 
@@ -211,7 +211,7 @@ def test_a_format_that_can_do_neither_says_so(tmp_path: Path) -> None:
     gangsaw.compress(xr.Dataset({"r": (("y", "x"), image("u2", (9, 7)))}), tmp_path / "a.zarr")
     for mode in ("fill", "skip"):
         with pytest.raises(BadParams, match=f"toy cannot {mode} what is .*: leave --damaged out"):
-            check_damage(damage_asked(mode, None), open_zarr(str(tmp_path / "a.zarr")), "toy", ())
+            check_damage(parse_damage(mode, None), open_zarr(str(tmp_path / "a.zarr")), "toy", ())
 
 
 def test_other_sources_have_no_blocks(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.opening import open_source
 from gangsaw.tasks.formats.hdf5.attributes import read_attributes, write_attributes
 from gangsaw.tasks.store.dataset.losses import LEFT_OUT
-from gangsaw.tasks.store.objects.change_stamps import stamps_of
+from gangsaw.tasks.store.objects.versions import versions_of
 
 IMAGE = np.arange(4 * 20 * 30, dtype="u2").reshape(4, 20, 30)
 VALUES: dict[str, Any] = {
@@ -198,7 +198,7 @@ def test_a_change_in_a_further_file_is_a_change(tmp_path: Path) -> None:
         source = open_source(str(tmp_path / f"{name}.h5"))
         assert (source.arrays[0].read((slice(0, 4), slice(0, 20), slice(0, 30))) == IMAGE).all()
         assert source.arrays[0].name == ("link" if name == "a" else "x")
-        before = source.identity(), stamps_of(source)
+        before = source.identity(), versions_of(source)
         os.utime(tmp_path / other, ns=(5, len(before[0]) * 1000))
         assert source.identity() != before[0]
-        assert stamps_of(source) != before[1]
+        assert versions_of(source) != before[1]

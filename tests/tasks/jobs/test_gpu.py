@@ -33,12 +33,12 @@ from gangsaw.codecs.core import record
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
 from gangsaw.tasks.api import functions
 from gangsaw.tasks.bench.data import synthetic_sample
-from gangsaw.tasks.bench.device import CASES, Workbench, device_machine, figures
+from gangsaw.tasks.bench.device import CASES, Workbench, device_figures, device_machine
 from gangsaw.tasks.engine.report.progress import Progress
 from gangsaw.tasks.engine.run.run import Options
 from gangsaw.tasks.engine.scheduling.worker_pools import SLOTS, HostPool, gpu_slots, make_pools
 from gangsaw.tasks.formats.raw.source import RawSource
-from gangsaw.tasks.jobs.chunks.device_source import on_device
+from gangsaw.tasks.jobs.chunks.device_source import source_on_device
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.sources.source import Region
@@ -120,7 +120,7 @@ def check_copy(copy: Path, source: RawSource) -> None:
 
 
 def test_workers_decode_where_they_have_a_device(plain: Path, mixed: Client) -> None:
-    (array,) = on_device(open_zarr(str(plain))).arrays
+    (array,) = source_on_device(open_zarr(str(plain))).arrays
     whole = tuple(slice(0, n) for n in SHAPE)
     mixed.run(backends)
     for address, worker in mixed.scheduler_info()["workers"].items():
@@ -378,14 +378,14 @@ def test_the_benchmark_measures_every_row(
     monkeypatch.setattr("gangsaw.tasks.bench.device.COPY_BYTES", 1 << 12)
     monkeypatch.setattr("gangsaw.tasks.bench.device.LAUNCH_BYTES", 1 << 12)
     bench = Workbench(synthetic_sample((5, 16, 12)), rounds=2, batch_bytes=1 << 13)
-    found = list(figures(bench))
+    found = list(device_figures(bench))
     assert [figure.what for figure in found] == [case.what for case in CASES]
     assert all(figure.value is not None and figure.value > 0 for figure in found)
     assert "cupy" in device_machine()
 
 
 def test_without_a_device_no_row_has_a_figure() -> None:
-    assert {figure.value for figure in figures(None)} == {None}
+    assert {figure.value for figure in device_figures(None)} == {None}
 
 
 @pytest.mark.full

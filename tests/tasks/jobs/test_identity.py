@@ -129,7 +129,7 @@ def test_a_finished_store_is_known_where_nobody_may_list(monkeypatch: pytest.Mon
         source = open_zarr(f"{address}{seed}")
         with monkeypatch.context() as patch:
             patch.setattr(MemoryFileSystem, "find", _refuses)
-            arrays = [stamp for name, stamp in source.stamps().items() if name != source.name]
+            arrays = [version for name, version in source.versions().items() if name != source.name]
             assert arrays
             seen.append((source.identity(), *arrays))
     assert all(a != b for a, b in zip(*seen, strict=True))

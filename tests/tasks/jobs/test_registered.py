@@ -14,7 +14,7 @@ import zarr
 
 import gangsaw
 from gangsaw.codecs import Scaled
-from gangsaw.tasks.engine.report.dry_run import Depth, rehearsed
+from gangsaw.tasks.engine.report.dry_run import Depth, plan_job
 from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import facts_of
 from gangsaw.tasks.jobs.choice.registered import gives_back, or_registered, registered
@@ -78,7 +78,7 @@ def test_a_quick_rehearsal_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr("gangsaw.tasks.jobs.choice.registered.registered", read)
     codecs: list[Any] = []
-    rehearsed(lambda: codecs.append(chosen(reflectance())), Depth.CHECK)
+    plan_job(lambda: codecs.append(chosen(reflectance())), Depth.CHECK)
     assert codecs == [Scaled()]
     with pytest.raises(AssertionError, match="all is read"):
         chosen(reflectance())

@@ -18,13 +18,13 @@ import gangsaw
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.engine.report.dry_run import Depth, rehearsed
+from gangsaw.tasks.engine.report.dry_run import Depth, plan_job
 from gangsaw.tasks.engine.report.progress import Progress
 from gangsaw.tasks.engine.run.run import Options
 from gangsaw.tasks.engine.scheduling import memory
-from gangsaw.tasks.jobs.streams.rehearsed import RehearsedStream
+from gangsaw.tasks.jobs.streams.replayable import ReplayableStream
 from gangsaw.tasks.jobs.streams.spool import spool
-from gangsaw.tasks.jobs.verification.compared import compared
+from gangsaw.tasks.jobs.verification.compared import compare_with_stream
 from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder
@@ -55,7 +55,7 @@ def test_what_comes_in_any_pieces(tmp_path: Path, codec: str, ends: tuple[int, .
     report = verify(tmp_path / "a.zarr")
     assert report.ok
     assert not report.extra
-    assert compared(report, str(tmp_path / "a.zarr"), stream).ok
+    assert compare_with_stream(report, str(tmp_path / "a.zarr"), stream).ok
 
 
 def test_the_same_bytes_whatever_the_pieces(tmp_path: Path) -> None:
@@ -139,26 +139,29 @@ def test_what_differs_is_named(tmp_path: Path) -> None:
     report, store = verify(tmp_path / "a.zarr"), str(tmp_path / "a.zarr")
     changed = {"a": cube()["a"].copy()}
     changed["a"][9, 0, 0] += 1
-    assert compared(report, store, Given((changed,))).problems == (
+    assert compare_with_stream(report, store, Given((changed,))).problems == (
         "a: samples 8 to 11 differ from the source",
     )
     both = {**cube(), "b": np.zeros(3)}
-    assert "b: in the source, not in the store" in compared(report, store, Given((both,))).problems
+    assert (
+        "b: in the source, not in the store"
+        in compare_with_stream(report, store, Given((both,))).problems
+    )
     coord = Coordinate("a_1", ("a_1",), np.arange(5))
-    (line,) = compared(report, store, Given((cube(),), coords=(coord,))).problems
+    (line,) = compare_with_stream(report, store, Given((cube(),), coords=(coord,))).problems
     assert line == "a_1: the coordinate differs from the source's"
 
 
 def test_a_rehearsal_gives_back_what_it_read(tmp_path: Path) -> None:
     """So mistakes are found before workers start, although the stream comes once."""
-    stream, whole = RehearsedStream(once := Given(cut(cube(), 3, 4, 23))), cube()
+    stream, whole = ReplayableStream(once := Given(cut(cube(), 3, 4, 23))), cube()
     assert stream.as_it_is() is once
     for depth in (Depth.CHECK, Depth.WHOLE):
-        plan = rehearsed(lambda: spool(stream, tmp_path / "a.zarr", chunks=(5, 4, 7)), depth)
+        plan = plan_job(lambda: spool(stream, tmp_path / "a.zarr", chunks=(5, 4, 7)), depth)
         assert plan is not None
         assert plan.arrays[0].codec == "gangsaw.ccsds123"
     with pytest.raises(BadParams, match="no axis"):
-        rehearsed(lambda: spool(stream, tmp_path / "a.zarr", chunks={"nope": 1}), Depth.CHECK)
+        plan_job(lambda: spool(stream, tmp_path / "a.zarr", chunks={"nope": 1}), Depth.CHECK)
     assert not (tmp_path / "a.zarr").exists()
     assert stream.as_it_is() is stream
     spool(stream, tmp_path / "a.zarr", chunks=(5, 4, 7))

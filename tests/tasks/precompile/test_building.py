@@ -38,12 +38,12 @@ AT_END = f"import atexit; atexit.register(exec, {COMPILED!r}, {{}})"
 
 def test_wrong_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadParams, match="no level of instructions is called 'v9'"):
-        building.build(["v9"])
+        building.build_packs(["v9"])
     with pytest.raises(BadParams, match="no codec is called 'nothing': there are bwt"):
-        building.build(codec="nothing")
+        building.build_packs(codec="nothing")
     monkeypatch.setenv("NUMBA_CPU_NAME", "haswell")
     with pytest.raises(BadParams, match="NUMBA_CPU_NAME is set"):
-        building.build()
+        building.build_packs()
 
 
 def compiled(tmp_path: Path, code: str, *arguments: str) -> int:
@@ -77,7 +77,7 @@ def test_with_a_pack_of_first_runs_they_compile_nothing(tmp_path: Path) -> None:
     """
     able = levels.host_levels()
     used = [level.name for level in able if level.wide == able[0].wide]
-    (built,) = building.build([used[-1]], into=tmp_path / "packs", first_runs=True)
+    (built,) = building.build_packs([used[-1]], into=tmp_path / "packs", first_runs=True)
     assert built.ran
     for name, first in first_runs().items():
         first.make(tmp_path)
@@ -88,7 +88,7 @@ def test_with_a_pack_of_first_runs_they_compile_nothing(tmp_path: Path) -> None:
 @pytest.mark.full
 @pytest.mark.skipif(not levels.host_levels(), reason="this processor has the features of no level")
 def test_with_a_pack_of_a_codec_its_samples_compile_nothing(tmp_path: Path) -> None:
-    (built,) = building.build(into=tmp_path / "packs", codec="integers")
+    (built,) = building.build_packs(into=tmp_path / "packs", codec="integers")
     assert built.ran
     assert compiled(tmp_path, SAMPLES, "integers") == 0
 
@@ -104,7 +104,7 @@ def test_a_level_that_this_processor_has_not_is_compiled_only(tmp_path: Path) ->
     wide = levels.level_named("x86-64-v4-gfni")
     if not able or wide in able:
         pytest.skip("this processor runs each level, or none")
-    (built,) = building.build([wide.name], into=tmp_path, codec="dna")
+    (built,) = building.build_packs([wide.name], into=tmp_path, codec="dna")
     assert not built.ran
     opened = packs.opened(Path(built.path), wide)
     assert opened is not None

@@ -93,8 +93,8 @@ def test_parts_of_samples_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
     read_part = samples._read
     monkeypatch.setattr(samples, "_read", read)
-    named = {sample.name: (kind, sample) for kind, sample in samples.samples_of("ccsds123")}
-    monkeypatch.setattr(samples, "samples_of", lambda _: [named["blocks"]])
+    named = {sample.name: (kind, sample) for kind, sample in samples.codec_samples("ccsds123")}
+    monkeypatch.setattr(samples, "codec_samples", lambda _: [named["blocks"]])
     run_samples("ccsds123")
     n_axes, n_orders = 3, 3
     assert len(shares) == n_orders * (1 + n_axes)

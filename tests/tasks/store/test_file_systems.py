@@ -15,7 +15,13 @@ from helpers.poor_file_system import LACKS, library, run
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.exporting.atomic import check_apart, check_target, whole_files
 from gangsaw.tasks.store.objects import files
-from gangsaw.tasks.store.objects.files import allocate, create_file, is_same, is_within, sync_file
+from gangsaw.tasks.store.objects.files import (
+    allocate,
+    create_file,
+    is_same_file,
+    is_within,
+    sync_file,
+)
 
 ALL = " ".join(LACKS)
 
@@ -164,7 +170,7 @@ def test_targets_that_are_one_there_are_refused(
     def same(a: Path, b: Path) -> bool:
         return str(a).lower() == str(b).lower() and exists.exists()
 
-    monkeypatch.setattr("gangsaw.tasks.formats.exporting.atomic.is_same", same)
+    monkeypatch.setattr("gangsaw.tasks.formats.exporting.atomic.is_same_file", same)
     targets = [tmp_path / "A.raw", tmp_path / "a.raw"]
     with (
         pytest.raises(BadParams, match=r"a\.raw is named twice: the file system there ignores"),
@@ -231,16 +237,16 @@ def test_what_cannot_be_synced_is_not_an_error(
 def test_one_place_has_many_names(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "a")
-    assert is_same(tmp_path / "link" / "b", tmp_path / "a" / "b")
+    assert is_same_file(tmp_path / "link" / "b", tmp_path / "a" / "b")
     assert is_within(tmp_path / "link" / "b" / "new", tmp_path / "a")
     assert not is_within(tmp_path / "a", tmp_path / "a" / "b")
-    assert not is_same(tmp_path / "a" / "new", tmp_path / "a" / "other")
+    assert not is_same_file(tmp_path / "a" / "new", tmp_path / "a" / "other")
 
 
 def test_a_link_that_leads_to_itself_is_refused_by_name(tmp_path: Path) -> None:
     loop = tmp_path / "out.raw"
     loop.symlink_to(loop)
-    assert is_same(loop, loop)
+    assert is_same_file(loop, loop)
     with pytest.raises(BadParams, match=r"out\.raw is a symbolic link that leads to itself"):
         check_target(loop, overwrite=True)
     with pytest.raises(BadParams, match="named twice"):

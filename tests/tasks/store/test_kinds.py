@@ -17,7 +17,7 @@ import gangsaw
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.dataset.carried import DTYPE
-from gangsaw.tasks.store.dataset.kinds import described, dtype_of, pack, unpack
+from gangsaw.tasks.store.dataset.kinds import describe_kind, dtype_of, pack_item, unpack_item
 from gangsaw.tasks.store.dataset.losses import LEFT_OUT
 from tests.helpers.command_line import CommandLine
 
@@ -211,7 +211,7 @@ def test_times_become_those_of_cf_in_netcdf(tmp_path: Path) -> None:
 def test_types_as_json() -> None:
     inner = np.dtype([("a", "<i2"), ("b", "<f4", (2, 3))], align=True)
     for dtype in (RECORD, inner, np.dtype([("p", inner), ("q", "S2")]), np.dtype((">i4", (3,)))):
-        again = dtype_of(json.loads(json.dumps(described(dtype))))
+        again = dtype_of(json.loads(json.dumps(describe_kind(dtype))))
         assert again == dtype
     for wrong in ({"fields": [["a"]], "itemsize": 1}, {}, 3, "nonsense", None):
         with pytest.raises(BadParams, match="describes no type"):
@@ -224,8 +224,8 @@ def test_items_of_any_length_as_bytes() -> None:
         "itemsize": 32,
     }
     item = {"n": 3, "t": "é", "v": [np.arange(2, dtype="i2"), np.arange(0, dtype="i2")]}
-    data = pack(item, kind)
-    n, text, lists = unpack(data, kind)  # type: ignore[misc]
+    data = pack_item(item, kind)
+    n, text, lists = unpack_item(data, kind)  # type: ignore[misc]
     assert (n, text, [part.tolist() for part in lists]) == (
         3,
         "é".encode(),
@@ -233,4 +233,4 @@ def test_items_of_any_length_as_bytes() -> None:
     )  # type: ignore[has-type]
     for damaged in (data[:-1], data + b"\0", b"\xff" * 40, b""):
         with pytest.raises(BadParams):
-            unpack(damaged, kind)
+            unpack_item(damaged, kind)

@@ -28,7 +28,7 @@ from gangsaw.codecs.visibility import Params
 from gangsaw.tasks.append import Appender, Steps
 from gangsaw.tasks.formats.exporting.atomic import whole_files, whole_folder
 from gangsaw.tasks.jobs.verification.verify import verify
-from gangsaw.tasks.store.objects.partial import part_of
+from gangsaw.tasks.store.objects.partial import partial_path
 from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.processes import is_alive, started
 from gangsaw.tasks.store.state import lease as leases
@@ -356,7 +356,7 @@ def test_resume_repeats_what_was_lost(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a.img", "a.hdr"])
 def test_files_of_killed_exports_are_removed(tmp_path: Path, name: str) -> None:
     target = tmp_path / name
-    mine, old = part_of(target), tmp_path / f".{name}.0123abcd.partial"
+    mine, old = partial_path(target), tmp_path / f".{name}.0123abcd.partial"
     dead = Path(str(mine).replace(f"-{os.getpid()}-", f"-{ended()}-"))
     others = tmp_path / f".{name}x.0123abcd.partial", tmp_path / f".{name}.note.partial"
     for path in (mine, dead, old, *others):
@@ -371,7 +371,7 @@ def test_files_of_killed_exports_are_removed(tmp_path: Path, name: str) -> None:
 
 def test_folders_of_killed_exports_are_removed(tmp_path: Path) -> None:
     target = tmp_path / "a.ms"
-    dead = Path(str(part_of(target)).replace(f"-{os.getpid()}-", f"-{ended()}-"))
+    dead = Path(str(partial_path(target)).replace(f"-{os.getpid()}-", f"-{ended()}-"))
     (dead / "inner").mkdir(parents=True)
     with whole_folder(target, "table.dat", overwrite=False) as part:
         part.mkdir()

@@ -17,7 +17,7 @@ from gangsaw.tasks.store.state import manifest_shards
 from gangsaw.tasks.store.state.journal import Journal
 from gangsaw.tasks.store.state.lease import LeaseLost
 from gangsaw.tasks.store.state.ledger import EntryWriter, Ledger
-from gangsaw.tasks.store.state.manifest import MANIFEST, fold, open_manifest, read_manifest
+from gangsaw.tasks.store.state.manifest import MANIFEST, fold_parts, open_manifest, read_manifest
 from gangsaw.tasks.store.state.manifest_shards import PARTS, part_key
 from gangsaw.tasks.store.state.records import ROW, Records
 
@@ -62,7 +62,7 @@ def test_parts_are_written_when_they_are_complete(journal: Journal) -> None:
     assert not ledger.filling  # nothing is held any more
     assert read_manifest(journal.array) is None
     ledger.finish()
-    found, whole = open_manifest(journal.array), fold("job", batches())
+    found, whole = open_manifest(journal.array), fold_parts("job", batches())
     assert found is not None
     assert (found.n_chunks, found.raw_bytes) == (N, whole.raw_bytes) == (37, 370)
     assert found.stored_bytes == whole.stored_bytes == ledger.stored_bytes

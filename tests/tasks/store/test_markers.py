@@ -47,10 +47,10 @@ def test_a_store_with_markers_is_like_any_other(
     options = {"storage_options": bucket.options}
     gangsaw.compress(raw, address, **JOB, **options)
     place = place_of(bucket, address)
-    before = place.names(), sorted(place.walk()), sorted(place.stamps())
+    before = place.names(), sorted(place.walk()), sorted(place.versions())
     mark(fs, address, *FOLDERS)
 
-    assert (place.names(), sorted(place.walk()), sorted(place.stamps())) == before
+    assert (place.names(), sorted(place.walk()), sorted(place.versions())) == before
     assert not {"", "empty/"} & set((place / "data").names())
     bucket.faults()
     report = gangsaw.verify(address, against=raw, **RAW, **options)

@@ -19,8 +19,8 @@ from gangsaw.tasks.engine.scheduling.memory import check_memory, transcode_bytes
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
 from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.state.journal import BATCH_CHUNKS, Job, Journal, batch_chunks
-from gangsaw.tasks.store.state.manifest import MANIFEST, fold, read_manifest, write_manifest
-from gangsaw.tasks.store.state.records import ROW, Records, unpack
+from gangsaw.tasks.store.state.manifest import MANIFEST, fold_parts, read_manifest, write_manifest
+from gangsaw.tasks.store.state.records import ROW, Records, unpack_records
 
 MIB = 1 << 20
 
@@ -210,7 +210,7 @@ def test_a_coder_is_lent_to_one_at_a_time(tmp_path: Path) -> None:
 
 def test_records_survive_packing() -> None:
     packed = records(64, 3).pack()
-    again = unpack(packed)
+    again = unpack_records(packed)
     assert again is not None
     assert (again.job, again.first, again.raw_bytes) == ("job", 64, 3000)
     assert (again.rows == records(64, 3).rows).all()
@@ -220,12 +220,12 @@ def test_records_survive_packing() -> None:
 def test_damaged_records_are_no_records() -> None:
     packed = records().pack()
     for length in range(len(packed)):
-        assert unpack(packed[:length]) is None
+        assert unpack_records(packed[:length]) is None
     for bit in range(8 * len(packed)):
         damaged = bytearray(packed)
         damaged[bit // 8] ^= 1 << bit % 8
-        assert unpack(bytes(damaged)) is None
-    assert unpack(packed + b"\0") is None
+        assert unpack_records(bytes(damaged)) is None
+    assert unpack_records(packed + b"\0") is None
 
 
 def test_journal_ignores_torn_foreign_and_misplaced_entries(place: Place) -> None:
@@ -266,15 +266,15 @@ def test_batches_follow_from_the_data_alone() -> None:
 
 def test_manifest_folds_the_journal(place: Place) -> None:
     entries = [records(5, 5), records(0, 5), records(10, 2)]
-    manifest = fold("job", entries)
+    manifest = fold_parts("job", entries)
     write_manifest(place, manifest)
     again = read_manifest(place)
     assert again is not None
     assert again.raw_bytes == 12_000
     assert (again.rows["stored"] == np.arange(100, 112)).all()
     with pytest.raises(ValueError, match="gap"):
-        fold("job", entries[:1])
-    assert len(fold("job", []).rows) == 0
+        fold_parts("job", entries[:1])
+    assert len(fold_parts("job", []).rows) == 0
 
 
 def test_a_damaged_manifest_is_told(place: Place) -> None:

@@ -19,9 +19,9 @@ from gangsaw.tasks.jobs.choice.choose import choose_layout, facts_of
 from gangsaw.tasks.jobs.choice.recipe import Recipe
 from gangsaw.tasks.jobs.figures.report import describe
 from gangsaw.tasks.store.dataset import texts as of_texts
-from gangsaw.tasks.store.dataset.losses import kept
+from gangsaw.tasks.store.dataset.losses import storable_variables
 from gangsaw.tasks.store.dataset.texts import as_texts, as_zarr_bytes, bytes_of, large_texts
-from gangsaw.tasks.store.dataset.variables import split
+from gangsaw.tasks.store.dataset.variables import split_variables
 
 TEXT = np.dtypes.StringDType()
 pytestmark = pytest.mark.filterwarnings("ignore:Consolidated metadata", "ignore:The data type")
@@ -215,10 +215,10 @@ def test_items_that_are_no_texts_are_not_taken_for_such() -> None:
     assert large_texts(MemoryArray(items, ("n",), name="items")) is None
     few = MemoryArray(log()[3:12], ("n",), name="few")
     assert large_texts(MemoryArray(log(), ("n",))) is not None
-    (found,), _ = kept([few])
+    (found,), _ = storable_variables([few])
     assert found is few
     image = MemoryArray(np.zeros((4, 4), "u2"), ("y", "x"), name="image")
-    assert [c.name for c in split([few, image])[1]] == ["few"]
+    assert [c.name for c in split_variables([few, image])[1]] == ["few"]
 
 
 def test_large_texts_along_an_axis_stay_coordinates(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import zarr
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.opening import SourceOptions, open_source
-from gangsaw.tasks.store.dataset.paths import check_paths, resolved, seen_from
+from gangsaw.tasks.store.dataset.paths import check_paths, resolve_paths, seen_from
 
 
 def tree() -> xr.DataTree:
@@ -115,7 +115,7 @@ def test_names_of_a_tree() -> None:
     assert seen_from("a/b/cube", "lat", there) == "a/lat"
     assert seen_from("a/b/cube", "/c/lon", there) == "c/lon"
     assert seen_from("a/b/cube", "lon", there) is None
-    assert resolved(["lat", "cube", "gone"], there) == ("lat", "a/b/cube", "gone")
+    assert resolve_paths(["lat", "cube", "gone"], there) == ("lat", "a/b/cube", "gone")
 
 
 @pytest.mark.parametrize("names", [["a", "a"], ["a//b"], ["/a"], ["a/../b"], [""], ["a", "a/b"]])

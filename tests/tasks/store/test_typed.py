@@ -15,7 +15,12 @@ from gangsaw.tasks.jobs.steps.work_folder import JOB, begin_steps
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.state.history import HISTORY
 from gangsaw.tasks.store.state.manifest import MANIFEST, open_manifest
-from gangsaw.tasks.store.state.records import pack_batches, sealed, unpack, unpack_batches
+from gangsaw.tasks.store.state.records import (
+    add_checksum,
+    pack_batches,
+    unpack_batches,
+    unpack_records,
+)
 from gangsaw.tasks.store.state.target import JOB as TARGET_JOB
 from gangsaw.tasks.store.typed import as_count, read_fields, text_at
 
@@ -45,9 +50,9 @@ def _manifests(store: Path) -> list[bytes]:
     lacking = [{k: v for k, v in fields.items() if k != name} for name in fields]
     roots = [{**ROOT, name: value} for name in ROOT for value in (None, [], -1, 0.5)]
     own = [*wrong, *lacking, {**fields, "first": 1}, {**fields, "batches": [[7, 1]]}]
-    made = [sealed(json.dumps(one).encode() + b"\n", rows) for one in own]
-    made += [sealed(json.dumps(one).encode() + b"\n", bytes(20)) for one in roots]
-    return [*made, *map(sealed, BODIES)]
+    made = [add_checksum(json.dumps(one).encode() + b"\n", rows) for one in own]
+    made += [add_checksum(json.dumps(one).encode() + b"\n", bytes(20)) for one in roots]
+    return [*made, *map(add_checksum, BODIES)]
 
 
 def test_manifests_with_wrong_fields_are_refused(store: Path) -> None:
@@ -61,19 +66,19 @@ def test_manifests_with_wrong_fields_are_refused(store: Path) -> None:
 
 
 def test_verify_names_a_wrong_manifest(store: Path) -> None:
-    (store / "data" / MANIFEST).write_bytes(sealed(b'"x"\n'))
+    (store / "data" / MANIFEST).write_bytes(add_checksum(b'"x"\n'))
     report = gangsaw.verify(store)
     assert any(MANIFEST in line for line in report.problems)
 
 
 def test_journal_entries_with_wrong_fields_do_not_count(store: Path) -> None:
-    whole = unpack((store / "data" / MANIFEST).read_bytes())
+    whole = unpack_records((store / "data" / MANIFEST).read_bytes())
     assert whole is not None
     again = unpack_batches(pack_batches([whole]))
     assert again is not None
     assert again[0].rows.tobytes() == whole.rows.tobytes()
     for body in BODIES:
-        assert unpack_batches(sealed(body)) is None
+        assert unpack_batches(add_checksum(body)) is None
 
 
 def test_history_with_wrong_lines_is_as_good_as_none(store: Path) -> None:

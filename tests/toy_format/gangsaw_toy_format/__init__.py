@@ -53,11 +53,11 @@ class Mates:
         """The paths."""
         return ", ".join(self.paths)
 
-    def stamps(self) -> Mapping[str, str]:
+    def versions(self) -> Mapping[str, str]:
         """What changes with either file: a job fails where one changes while it is read."""
-        from gangsaw.tasks.store.objects.change_stamps import file_stamps
+        from gangsaw.tasks.store.objects.versions import file_versions
 
-        return file_stamps(*self.paths)
+        return file_versions(*self.paths)
 
     @property
     def arrays(self) -> tuple[Description, ...]:

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.plugins.options import none_of
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.cluster import Near
-from gangsaw.tasks.console.output import clock, progress_bar, show_plan, write_json, write_table
+from gangsaw.tasks.console.output import clock, print_table, progress_bar, show_plan, write_json
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Again, Shown
 from gangsaw.tasks.formats.contract.pipes import is_stdout
@@ -153,7 +153,7 @@ def align(
     if shown.as_json:
         write_json(vars(done))
     else:
-        write_table(target, _rows(done))
+        print_table(target, _rows(done))
 
 
 def _preset(context: typer.Context, name: str) -> dict[str, int]:

@@ -11,11 +11,11 @@ from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Near
 from gangsaw.tasks.console.output import (
     clock,
+    print_table,
     progress_bar,
     show_plan,
     size,
     write_json,
-    write_table,
 )
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Shown
@@ -48,4 +48,4 @@ def index_genome(
         write_json(vars(done))
         return
     sizes = f"{size(done.stored_bytes)} of {done.residues:,} letters"
-    write_table(store, [("index", done.index), ("size", sizes), ("seconds", clock(done.seconds))])
+    print_table(store, [("index", done.index), ("size", sizes), ("seconds", clock(done.seconds))])

@@ -61,7 +61,7 @@ from gangsaw.tasks.genomics.reads.order.intake import stamp_of
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.steps.step_objects import Made, Parts, PartsTask, complete
 from gangsaw.tasks.jobs.steps.work_folder import StepsBeside, begin_steps
-from gangsaw.tasks.store.objects.change_stamps import Watch, all_stamps, file_stamps
+from gangsaw.tasks.store.objects.versions import Watch, all_versions, file_versions
 from gangsaw.tasks.store.source import open_zarr
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def align_job(
         raise BadParams(f"{target} is a stream, which is not resumed: leave --resume out")
     dry_run.stop(lambda: JobPlan(", ".join([*queries, genome]), (target,), format=kind))
     with _folder(target, beside) as folder:
-        with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
+        with watch.checked(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
             own = WrittenLines(
                 kind, is_gzip_target(target, kind), are_paired(queries, params.pairs)
             )
@@ -254,7 +254,7 @@ def _watching(queries: Iterable[str], genome: str) -> Watch:
     """Start to watch files and stores of queries, and the genome, for changes."""
     files = [path for path in queries if not is_query_store(path)]
     stores = [open_zarr(path) for path in (*queries, genome) if path not in files]
-    return Watch.by(lambda: file_stamps(*files) | all_stamps(stores))
+    return Watch.by(lambda: file_versions(*files) | all_versions(stores))
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 
 
@@ -34,7 +34,7 @@ class Queries(NamedTuple):
     def from_arrays(cls, arrays: dict[str, NumpyArray]) -> Queries:
         """Return the queries from the result of `arrays`."""
         own = (
-            Ragged(cast(Text, arrays[f"{name}_data"]), cast(Places, arrays[f"{name}_offsets"]))
+            Ragged(cast(Text, arrays[f"{name}_data"]), cast(Positions, arrays[f"{name}_offsets"]))
             for name in cls._fields
         )
         return cls(*own)

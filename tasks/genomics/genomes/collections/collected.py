@@ -28,7 +28,7 @@ from gangsaw.tasks.genomics.genomes.stored.stream import (
     record_arrays,
 )
 from gangsaw.tasks.sources.source import Coordinate, Described
-from gangsaw.tasks.store.objects.change_stamps import file_stamps
+from gangsaw.tasks.store.objects.versions import file_versions
 
 BATCH_RESIDUES = 1 << 24  # residues that are aligned to the reference at once
 SMALL = 2 * MOST  # bytes of text, which exceed its residues
@@ -75,9 +75,9 @@ class CollectionStream:
         """True if the genomes are so small that storing them without edits may take fewer bytes."""
         return self.before is None and sum(map(_text_size, self.paths)) <= SMALL
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of the files that are not pipes."""
-        return file_stamps(*self.paths)
+    def versions(self) -> Mapping[str, str]:
+        """Return the versions of the files that are not pipes."""
+        return file_versions(*self.paths)
 
     @property
     def share_read(self) -> float | None:

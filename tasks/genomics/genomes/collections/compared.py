@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.compressed_text.text import Text, text_of
+from gangsaw.tasks.compressed_text.text import Text, read_blocks
 from gangsaw.tasks.genomics.genomes.samples import sample_names
 from gangsaw.tasks.genomics.genomes.stored.fasta_text import fasta_blocks
 from gangsaw.tasks.genomics.genomes.stored.sample import StoredSample
@@ -51,7 +51,7 @@ def _lacking(numbers: Mapping[str, int], there: Mapping[str, str]) -> Iterator[s
 
 def _difference(stored: StoredGenome, path: str) -> str:
     """Return a description of the first difference of a genome's text from its file, or ""."""
-    ours, theirs, at = _ReadBlocks(fasta_blocks(stored)), _ReadBlocks(text_of(path)), 0
+    ours, theirs, at = _ReadBlocks(fasta_blocks(stored)), _ReadBlocks(read_blocks(path)), 0
     while n := min(ours.ready(), theirs.ready()):
         is_same = ours.take(n) == theirs.take(n)
         if not is_same.all():

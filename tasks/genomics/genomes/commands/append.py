@@ -13,10 +13,10 @@ from gangsaw.tasks.console.output import (
     Interrupted,
     clock,
     job_figures,
+    print_table,
     progress_bar,
     size,
     write_json,
-    write_table,
 )
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Shown
@@ -57,4 +57,4 @@ def append(
         ("seconds", clock(done.seconds)),
         *(("note", note) for note in done.notes),
     ]
-    write_table(done.store, rows)
+    print_table(done.store, rows)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.compressed_text.signs import START, hint, refuse_bare_returns
-from gangsaw.tasks.compressed_text.text import Places, Text, text_of
+from gangsaw.tasks.compressed_text.text import Positions, Text, read_blocks
 from gangsaw.tasks.genomics.genomes.files import fasta_kernels as kernels
 from gangsaw.tasks.genomics.genomes.files.file_parts import (
     LINE_COLUMNS,
@@ -54,7 +54,7 @@ class FastaGenome(GenomeFile):
     def _blocks(self) -> Iterator[Text]:
         """Yield blocks of the file's text."""
         try:
-            yield from text_of(self.path)
+            yield from read_blocks(self.path)
         except BadParams as error:
             record = self._state[kernels.RECORD] + 1
             raise BadParams(f"{error} (in record {record})") from error
@@ -99,7 +99,7 @@ class FastaGenome(GenomeFile):
         self.is_open = kernels.end_file(self._state, totals, room.names, room.runs, room.odd)
         return self._copy_part(totals)
 
-    def _copy_part(self, totals: Places) -> GenomePart:
+    def _copy_part(self, totals: Positions) -> GenomePart:
         """Return copies of the kernel's output."""
         n_letters, n_names, n_heads, n_runs, n_odd = totals[: kernels.READ].tolist()
         room = self._room

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.compressed_text.text import Positions, Text
 
 UNFOLDED = 1 << 62  # residues per line if each record has one line
 # columns of `GenomePart.lines`: record, residues of a piece, number of equal pieces, end of each
@@ -35,10 +35,10 @@ class GenomePart(NamedTuple):
 
     letters: Text
     names: Text
-    letter_starts: Places
-    name_starts: Places
-    lines: Places = NO_LINES
-    odd_heads: Places = NO_RECORDS
+    letter_starts: Positions
+    name_starts: Positions
+    lines: Positions = NO_LINES
+    odd_heads: Positions = NO_RECORDS
 
 
 class GenomeFile(ABC):

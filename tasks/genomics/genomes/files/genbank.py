@@ -13,7 +13,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.compressed_text.signs import START, hint, refuse_bare_returns
 from gangsaw.tasks.compressed_text.streams import may_be_packed
-from gangsaw.tasks.compressed_text.text import Text, beginning, text_of
+from gangsaw.tasks.compressed_text.text import Text, beginning, read_blocks
 from gangsaw.tasks.genomics.genomes.files.file_parts import GenomeFile, GenomePart, NameCheck
 from gangsaw.tasks.genomics.sequences.fasta import BLANKS, protein, refuse_protein
 
@@ -163,7 +163,7 @@ class _GenBankLines:
 
     def __init__(self, path: str) -> None:
         self.path, self.number = path, 0
-        self._blocks, self._text, self._at = text_of(path), b"", 0
+        self._blocks, self._text, self._at = read_blocks(path), b"", 0
 
     def next(self) -> bytes | None:
         """Return the next line without its end; None after the last one."""

@@ -15,7 +15,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.packing import build_unpacking_table, packed_size
 from gangsaw.tasks.compressed_text.measured import MeasuredFile
-from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.genomes.files.file_parts import GenomeFile, GenomePart, NameCheck
 
 SIGNATURE = 0x1A412743
@@ -46,8 +46,8 @@ class TwoBitHead(NamedTuple):
     """
 
     size: int
-    unknown: Places
-    masked: Places
+    unknown: Positions
+    masked: Positions
     start: int
 
 
@@ -110,7 +110,7 @@ class TwoBitGenome(GenomeFile):
             raise self._wrong(f"its {size:,} bases do not fit the file")
         return TwoBitHead(size, unknown, masked, start)
 
-    def _runs(self, file: IO[bytes], size: int) -> Places:
+    def _runs(self, file: IO[bytes], size: int) -> Positions:
         """Return begin and end of runs, (n, 2) int64, ascending and disjoint."""
         (n,) = self._numbers(file, 1).tolist()
         first = self._numbers(file, n)
@@ -131,7 +131,7 @@ class TwoBitGenome(GenomeFile):
             letters[covered(head.masked, begin, end)] |= LOWER
             yield letters
 
-    def _numbers(self, file: IO[bytes], n: int, width: int = 4) -> Places:
+    def _numbers(self, file: IO[bytes], n: int, width: int = 4) -> Positions:
         data = self._read_bytes(file, n * width)
         return np.frombuffer(data, f"{self._order}u{width}").astype(np.int64)
 
@@ -148,7 +148,9 @@ class TwoBitGenome(GenomeFile):
         return BadParams(f"{self.path}: {self._record}: {why}")
 
 
-def covered(runs: Places, begin: int, end: int) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def covered(
+    runs: Positions, begin: int, end: int
+) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     """Return a mask of the positions begin..end - 1 in runs (n, 2): (end - begin,) bool."""
     firsts, ends = runs.T
     first, last = np.searchsorted(ends, begin, "right"), np.searchsorted(firsts, end)

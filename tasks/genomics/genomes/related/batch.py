@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
-from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.genomes.related.bundles import BUNDLE, bundled
 from gangsaw.tasks.genomics.genomes.related.pieces import (
     END_ROW,
@@ -92,8 +92,8 @@ class Collected:
         self.known, self.seeks = Known(max(n_first, before.size)), seeks
         if before.size:
             self.known.add(before)
-        self._pieces: list[Places] = []
-        self._rows: list[Places | Table] = [np.empty((0, 3), np.uint32)]
+        self._pieces: list[Positions] = []
+        self._rows: list[Positions | Table] = [np.empty((0, 3), np.uint32)]
         self._n_rows = 0
 
     def add(self, codes: Text) -> None:
@@ -118,7 +118,7 @@ class Collected:
         k = self._novel(codes[at:], pieces, k)
         self._pieces.append(pieces[:k].copy())
 
-    def _novel(self, codes: Text, pieces: Places, k: int) -> int:
+    def _novel(self, codes: Text, pieces: Positions, k: int) -> int:
         """Add pieces of novel bases, and these to the reference; return the number of pieces."""
         if not codes.size:
             return k
@@ -167,7 +167,7 @@ class Collected:
                 found[name].append(table)
         return {name: np.concatenate(tables) for name, tables in found.items() if tables}
 
-    def _encode_pieces(self, pieces: Places, numbers: Places) -> Table:
+    def _encode_pieces(self, pieces: Positions, numbers: Positions) -> Table:
         """Return the rows of `piece`: differences to predictions by the previous piece, (n, 5)."""
         a, b, d, letters = pieces[:, :END_ROW].T[: LETTERS + 1]
         ahead = np.where(d > 0, a - np.append(0, b[:-1]), np.append(0, a[:-1]) - b)
@@ -178,13 +178,13 @@ class Collected:
         return np.stack(columns, axis=1).astype(np.uint32)
 
 
-def _span(run: Places) -> tuple[int, int]:
+def _span(run: Positions) -> tuple[int, int]:
     """Return the reference span of a run in ascending order: first position, and end."""
     place, n = int(run[KNOWN]), int(run[KNOWN_LETTERS])
     return (place, place + n) if run[STRAND] > 0 else (place + 1 - n, place + 1)
 
 
-def numbers_in(window: Places, order: Places) -> Places:
+def numbers_in(window: Positions, order: Positions) -> Positions:
     """Return the number of each piece among those of its window; `order` sorts by window."""
     numbers, n = np.empty(len(window), np.int64), len(window)
     firsts = np.flatnonzero(np.diff(window[order], prepend=-1))
@@ -192,11 +192,11 @@ def numbers_in(window: Places, order: Places) -> Places:
     return numbers
 
 
-def encode_zigzag(values: Places) -> Places:
+def encode_zigzag(values: Positions) -> Positions:
     """Return the zigzag code of signed integers: 0, -1, 1, -2 are 0, 1, 2, 3."""
     return np.where(values < 0, -2 * values - 1, 2 * values)
 
 
-def decode_zigzag(values: Places) -> Places:
+def decode_zigzag(values: Positions) -> Positions:
     """Return the signed integers of zigzag codes."""
     return np.where(values & 1, -(values + 1 >> 1), values >> 1)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.genomes.related import expand
 from gangsaw.tasks.genomics.genomes.related.batch import decode_zigzag, numbers_in
 from gangsaw.tasks.genomics.genomes.related.bundles import BUNDLE
@@ -48,12 +48,12 @@ class Pieces(NamedTuple):
     bundles : (n,) int64, bundle of each piece, in that order
     """
 
-    spans: Places
-    starts: Places
-    order: Places
-    rank: Places
-    numbers: Places
-    bundles: Places
+    spans: Positions
+    starts: Positions
+    order: Positions
+    rank: Positions
+    numbers: Positions
+    bundles: Positions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class JoinedLetters(Described):
         if done != expand.FINE:
             raise CorruptChunk(WRONG[done])
 
-    def _members(self, first: int, last: int) -> Places:
+    def _members(self, first: int, last: int) -> Positions:
         """Return number and reference spans of the bundle's pieces up to each of these pieces."""
         pieces, own = self._pieces, np.arange(BUNDLE)
         here = pieces.numbers[first:last] % BUNDLE
@@ -105,7 +105,7 @@ class JoinedLetters(Described):
         bounds = pieces.spans[pieces.order[ranks], :2].reshape(len(here), -1)
         return np.concatenate((here[:, None] + 1, bounds), axis=1)
 
-    def _rows(self, first: int, last: int) -> tuple[Table, Places]:
+    def _rows(self, first: int, last: int) -> tuple[Table, Positions]:
         """Return the rows of the pieces' bundles, and the range of rows for each piece."""
         owners = self._pieces.bundles[self._pieces.rank[first:last]]
         bundles, which = np.unique(owners, return_inverse=True)
@@ -114,7 +114,7 @@ class JoinedLetters(Described):
         ends = np.cumsum([0, *map(len, found)])
         return np.concatenate(found), np.stack((ends[which], ends[which + 1]), axis=1)
 
-    def _ready(self, begins: Places, ends: Places) -> None:
+    def _ready(self, begins: Positions, ends: Positions) -> None:
         """Read missing rows of edits into the cache, adjacent ones together; evict the oldest."""
         spans = zip((begins // ROWS).tolist(), (-(-ends // ROWS)).tolist(), strict=True)
         wanted = sorted({number for first, last in spans for number in range(first, last)})
@@ -170,7 +170,7 @@ class JoinedLetters(Described):
         return Pieces(spans, starts, order, rank, numbers, bundles)
 
     @cached_property
-    def _bundle_ends(self) -> Places:
+    def _bundle_ends(self) -> Positions:
         """Offsets (n + 1) of the bundles in the edits."""
         sizes = self._table("bundle")[:, 0].astype(np.int64)
         ends = np.concatenate(([0], np.cumsum(sizes)))

@@ -9,7 +9,7 @@ from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.codecs.core.numba.jit import jit, jit_part
-from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.compressed_text.text import Positions, Text
 
 UPPER = np.frombuffer(bytes(range(256)).upper(), np.uint8)
 IS_BASE = np.zeros(256, bool)
@@ -110,7 +110,7 @@ def mark_runs(residues: Bytes, kinds: Bytes, out: Int64s) -> int:
     return n
 
 
-def _in_words(rows: Places) -> Table:
+def _in_words(rows: Positions) -> Table:
     """Return rows of uint32; longer runs are split over several rows."""
     if not (rows[:, :2] > FAR).any():
         return rows.astype(np.uint32)

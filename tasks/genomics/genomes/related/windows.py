@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.compressed_text.text import Places
+from gangsaw.tasks.compressed_text.text import Positions
 from gangsaw.tasks.genomics.genomes.related.marks import are_bases
 from gangsaw.tasks.genomics.genomes.related.pieces import WINDOW
 from gangsaw.tasks.sources.source import SourceArray
@@ -30,7 +30,7 @@ class KnownWindows:
         self.letters = np.zeros((min(n, MOST_CACHED), WINDOW), np.uint8)
         self._owners = np.full(len(self.letters), -1, np.int64)
 
-    def ready(self, numbers: Places) -> None:
+    def ready(self, numbers: Positions) -> None:
         """Decode the windows that are missing from the cache, adjacent ones together.
 
         `numbers` has at most half as many windows as the cache.
@@ -41,7 +41,7 @@ class KnownWindows:
             for at in range(0, run.size, TOGETHER):
                 self._read(run[at : at + TOGETHER], wanted)
 
-    def _read(self, run: Places, wanted: Places) -> None:
+    def _read(self, run: Positions, wanted: Positions) -> None:
         """Decode adjacent windows into the cache; raise CorruptChunk if not all are bases."""
         begin = int(run[0]) * WINDOW
         end = min((int(run[-1]) + 1) * WINDOW, self._array.shape[0])
@@ -53,7 +53,7 @@ class KnownWindows:
             self.letters[slot, : own.size] = own
             self.slots[number], self._owners[slot] = slot, number
 
-    def _free(self, wanted: Places) -> int:
+    def _free(self, wanted: Positions) -> int:
         """Return a free slot: the oldest whose window is not wanted, which is evicted."""
         while (owner := self._owners[self._next]) >= 0 and owner in wanted:
             self._next = (self._next + 1) % len(self._owners)

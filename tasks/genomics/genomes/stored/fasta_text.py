@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.genomes.files import text_kernels as kernels
 from gangsaw.tasks.genomics.genomes.files.file_parts import LINE_COUNT, LINE_LENGTH, LINE_RECORD
 from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
@@ -55,13 +55,13 @@ def _blocks(stored: StoredGenome) -> Iterator[Text]:
         letters = letters[place[kernels.LETTERS] :]
 
 
-def _batches(stored: StoredGenome, first: int, last: int) -> Iterator[tuple[Places, Text]]:
+def _batches(stored: StoredGenome, first: int, last: int) -> Iterator[tuple[Positions, Text]]:
     """Yield rows of lines, (n, 3) int64, with the headers they refer to."""
     for begin in range(first, last, RECORDS):
         yield from _split(stored, begin, min(begin + RECORDS, last))
 
 
-def _split(stored: StoredGenome, first: int, last: int) -> Iterator[tuple[Places, Text]]:
+def _split(stored: StoredGenome, first: int, last: int) -> Iterator[tuple[Positions, Text]]:
     begin, end = stored.between("line_record", first, last)
     if end - begin <= ROWS:
         yield _rows(stored, first, last, stored.lines(begin, end))
@@ -73,7 +73,7 @@ def _split(stored: StoredGenome, first: int, last: int) -> Iterator[tuple[Places
         yield from _many_rows(stored, first, begin, end)
 
 
-def _rows(stored: StoredGenome, first: int, last: int, lines: Places) -> tuple[Places, Text]:
+def _rows(stored: StoredGenome, first: int, last: int, lines: Positions) -> tuple[Positions, Text]:
     """Return the rows of records: each header, then its stored lines or those of usual width."""
     numbers, lengths = np.arange(last - first), np.diff(stored.starts(first, last))
     names, sizes = stored.heads(first, last)
@@ -96,7 +96,7 @@ def _rows(stored: StoredGenome, first: int, last: int, lines: Places) -> tuple[P
 
 def _many_rows(
     stored: StoredGenome, record: int, begin: int, end: int
-) -> Iterator[tuple[Places, Text]]:
+) -> Iterator[tuple[Positions, Text]]:
     """Yield the rows of one record with many stored lines."""
     (length,) = np.diff(stored.starts(record, record + 1)).tolist()
     names, sizes = stored.heads(record, record + 1)
@@ -110,7 +110,7 @@ def _many_rows(
         yield lines[:, LINE_LENGTH:].copy(), names
 
 
-def _check(owners: Places, lines: Places, lengths: Places) -> None:
+def _check(owners: Positions, lines: Positions, lengths: Positions) -> None:
     """Raise CorruptChunk if stored lines do not add up to the residues of their records."""
     found = np.zeros_like(lengths)
     _residues(lines, int(lengths.sum()))
@@ -119,7 +119,7 @@ def _check(owners: Places, lines: Places, lengths: Places) -> None:
         raise _differs()
 
 
-def _residues(lines: Places, most: int) -> int:
+def _residues(lines: Positions, most: int) -> int:
     """Return the number of residues of lines; raise CorruptChunk if any has more than `most`."""
     lengths, counts = lines[:, LINE_LENGTH], lines[:, LINE_COUNT]
     if (counts[lengths > 0] > most // lengths[lengths > 0]).any():

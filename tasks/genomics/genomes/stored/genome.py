@@ -16,7 +16,7 @@ from gangsaw.codecs.core.arrays import Array
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES, reverse_complement_bases
-from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
 from gangsaw.tasks.genomics.sequences.ragged import PER_WORD, Packed, Ragged
 from gangsaw.tasks.store.objects.stores import StoreLike, as_address
@@ -37,7 +37,7 @@ class Kmers(NamedTuple):
     words : (n,) uint64, residue i in bits 2i and 2i + 1, as in `Packed`
     """
 
-    places: Places
+    places: Positions
     words: npt.NDArray[np.uint64]
 
 
@@ -208,12 +208,12 @@ class Genome:
         return tuple(name.decode("utf-8", "surrogateescape") for name in self._stored.names())
 
     @cached_property
-    def offsets(self) -> Places:
+    def offsets(self) -> Positions:
         """Offsets of the records in the array `sequence`: (n + 1,) int64."""
         return self._stored.starts(0, len(self))
 
     @property
-    def lengths(self) -> Places:
+    def lengths(self) -> Positions:
         """Numbers of residues of the records: (n,) int64."""
         return np.diff(self.offsets)
 

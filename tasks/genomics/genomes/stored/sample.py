@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.genomes.files.file_parts import LINE_RECORD
 from gangsaw.tasks.genomics.genomes.info import GenomeInfo
 from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
@@ -28,7 +28,7 @@ class StoredPart(StoredGenome):
         self._whole, self._first, self._start = whole, first, start
         self.info, self.n_records = info, info.records
 
-    def starts(self, first: int, last: int) -> Places:
+    def starts(self, first: int, last: int) -> Positions:
         """Return the offsets of records first..last - 1, and the end of the last one."""
         return self._whole.starts(first + self._first, last + self._first) - self._start
 
@@ -36,15 +36,15 @@ class StoredPart(StoredGenome):
         """Return residues of these records, begin..end - 1."""
         return self._whole.read_residues(begin + self._start, end + self._start)
 
-    def heads(self, first: int, last: int) -> tuple[Text, Places]:
+    def heads(self, first: int, last: int) -> tuple[Text, Positions]:
         """Return headers of records, each with a newline, and their sizes in bytes without it."""
         return self._whole.heads(first + self._first, last + self._first)
 
-    def odd_heads(self, first: int, last: int) -> Places:
+    def odd_heads(self, first: int, last: int) -> Positions:
         """Return the records in first..last - 1 whose header has an unusual line end."""
         return self._whole.odd_heads(first + self._first, last + self._first)
 
-    def lines(self, begin: int, end: int) -> Places:
+    def lines(self, begin: int, end: int) -> Positions:
         """Return rows begin..end - 1 of the stored lines, as `GenomePart.lines`."""
         rows = self._whole.lines(begin, end)
         shift = np.zeros(rows.shape[1], np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.dna.params import USUAL_BLOCK
-from gangsaw.tasks.compressed_text.text import Places, Text
+from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.genomes.files.fasta_kernels import BLANK, MOST_EMPTY
 from gangsaw.tasks.genomics.genomes.files.file_parts import NO_RECORDS, first_word
 from gangsaw.tasks.genomics.genomes.info import GenomeInfo
@@ -63,7 +63,7 @@ class StoredGenome:
             return CachedChunks(array, BLOCK, CACHED_BLOCKS)
         return CachedChunks(array, JOINED, JOINED_HELD)
 
-    def starts(self, first: int, last: int) -> Places:
+    def starts(self, first: int, last: int) -> Positions:
         """Return the offsets of records first..last - 1, and the end of the last one."""
         return self._borders("record_offset", "sequence", first, last)
 
@@ -77,7 +77,7 @@ class StoredGenome:
             return held.read(begin, end).astype(np.uint8, copy=False)
         return held.array.read((slice(begin, end),)).astype(np.uint8, copy=False)
 
-    def heads(self, first: int, last: int) -> tuple[Text, Places]:
+    def heads(self, first: int, last: int) -> tuple[Text, Positions]:
         """Return headers of records, each with a newline, and their sizes in bytes without it."""
         borders = self._borders("name_offset", "name", first, last)
         found = self._arrays["name"].read(int(borders[0]), int(borders[-1]))
@@ -96,11 +96,11 @@ class StoredGenome:
             found += map(first_word, heads)
         return tuple(map(bytes.__add__, owners, found)) if owners else tuple(found)
 
-    def odd_heads(self, first: int, last: int) -> Places:
+    def odd_heads(self, first: int, last: int) -> Positions:
         """Return the records in first..last - 1 whose header has an unusual line end."""
         return self._numbers("odd_head", *self.between("odd_head", first, last)) - first
 
-    def lines(self, begin: int, end: int) -> Places:
+    def lines(self, begin: int, end: int) -> Positions:
         """Return rows begin..end - 1 of the stored lines, as `GenomePart.lines`."""
         rows = np.stack([self._numbers(name, begin, end) for name in LINES], axis=1)
         records, lengths, counts, ends = rows.T
@@ -128,14 +128,14 @@ class StoredGenome:
         pairs = (("record_offset", "sequence"), ("name_offset", "name"))
         return any(are_lost(self._arrays[a], self._arrays[b], first, last) for a, b in pairs)
 
-    def _borders(self, name: str, of: str, first: int, last: int) -> Places:
+    def _borders(self, name: str, of: str, first: int, last: int) -> Positions:
         found = self._arrays[name].read(first, last + 1).astype(np.int64)
         size = self._arrays[of].size
         if found[0] < 0 or found[-1] > size or (np.diff(found) < 0).any():
             raise CorruptChunk(f"{name} does not grow within {of}")
         return found
 
-    def _numbers(self, name: str, begin: int, end: int) -> Places:
+    def _numbers(self, name: str, begin: int, end: int) -> Positions:
         if name not in self._arrays:
             return NO_RECORDS
         return self._arrays[name].read(begin, end).astype(np.int64)

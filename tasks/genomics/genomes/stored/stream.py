@@ -27,7 +27,7 @@ from gangsaw.tasks.genomics.genomes.info import ATTRIBUTE, GenomeInfo
 from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_bytes
 from gangsaw.tasks.genomics.sequences.likeness import likeness
 from gangsaw.tasks.sources.source import Coordinate, Described
-from gangsaw.tasks.store.objects.change_stamps import file_stamps
+from gangsaw.tasks.store.objects.versions import file_versions
 
 READERS: Mapping[str, type[FastaGenome | GenBankReader]] = {
     "genome": FastaGenome,
@@ -70,9 +70,9 @@ class GenomeStream:
         """True if the file can be read again: it is not a pipe."""
         return Path(self.path).is_file()
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of the file, unless it is a pipe."""
-        return file_stamps(self.path)
+    def versions(self) -> Mapping[str, str]:
+        """Return the version of the file, unless it is a pipe."""
+        return file_versions(self.path)
 
     @property
     def share_read(self) -> float | None:

@@ -14,7 +14,7 @@ from gangsaw.tasks.compressed_text.names import FASTQ_NAMES, PACKED
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.cluster import Workers
-from gangsaw.tasks.console.output import progress_bar, show_plan, write_json, write_table
+from gangsaw.tasks.console.output import print_table, progress_bar, show_plan, write_json
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import Again, Shown
 from gangsaw.tasks.engine.report.progress import OnProgress
@@ -97,7 +97,7 @@ def bin_reads(
         write_json({"targets": targets, "order": order, **figures})
     else:
         words = ((name, _format_figure(value)) for name, value in figures.items())
-        write_table(" ".join(paths), [*words, ("order", order)])
+        print_table(" ".join(paths), [*words, ("order", order)])
 
 
 def _format_figure(figure: float) -> str:

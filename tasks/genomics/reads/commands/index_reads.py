@@ -8,7 +8,7 @@ import typer
 
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import completing
-from gangsaw.tasks.console.output import progress_bar, write_table
+from gangsaw.tasks.console.output import print_table, progress_bar
 
 
 def index_reads(
@@ -32,4 +32,4 @@ def index_reads(
 
     with progress_bar("index", quiet=quiet) as show:
         n = add_index(store, of, overwrite=overwrite, on_progress=show)
-    write_table(store, [(f"index of {of}", f"{n:,} entries")])
+    print_table(store, [(f"index of {of}", f"{n:,} entries")])

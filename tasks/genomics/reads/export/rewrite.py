@@ -28,7 +28,7 @@ from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet
 from gangsaw.tasks.genomics.reads.stored.record_text import join_fastq
 from gangsaw.tasks.genomics.reads.stream.stream import ReadStream
 from gangsaw.tasks.jobs.steps.stages import scratch_of, staged
-from gangsaw.tasks.store.objects.files import is_same
+from gangsaw.tasks.store.objects.files import is_same_file
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.lease import leased
 
@@ -63,7 +63,7 @@ def rewrite(
     if len(targets) == 2 and not stream.is_paired:
         raise BadParams(f"{stream.name} holds no pairs: name one target")
     read, written = ([Path(p) for p in paths if p != STDOUT] for paths in (sources, targets))
-    if same := [one for one in read if any(is_same(one, target) for target in written)]:
+    if same := [one for one in read if any(is_same_file(one, target) for target in written)]:
         raise BadParams(f"{min(same).absolute()} is read: give another target")
     check_targets(targets, overwrite=overwrite)
     dry_run.stop(lambda: _plan(stream, targets))

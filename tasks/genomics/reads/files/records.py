@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.compressed_text.signs import is_in_colours
-from gangsaw.tasks.compressed_text.text import BegunText, Text, text_of
+from gangsaw.tasks.compressed_text.text import BegunText, Text, read_blocks
 from gangsaw.tasks.genomics.reads.files.kernels import LINES, RETURN
 
 Int64s = npt.NDArray[np.int64]
@@ -154,7 +154,7 @@ class ReadFile(ABC):
     def _blocks(self) -> Iterator[Text]:
         """Yield blocks of the file's text."""
         try:
-            yield from self._begun or text_of(self.path, self.notes)
+            yield from self._begun or read_blocks(self.path, self.notes)
         except BadParams as error:
             raise type(error)(f"{error} (behind record {self.n_records})") from error
 

@@ -24,8 +24,8 @@ from gangsaw.tasks.genomics.reads.stored.stored import Stored
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.sources.source import Coordinate, Described
 from gangsaw.tasks.store.arrays.chunks import METADATA
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.objects.zipped import is_zip
 from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.store.state.lease import leased, refuse_leased
@@ -147,7 +147,7 @@ def add_index(
         beside.mkdir()
         try:
             made = beside / "store"
-            with watch.held():
+            with watch.checked():
                 spool(IndexStream(store, stored, kind, beside), made, on_progress=on_progress)
             lease.confirm()
             return _adopt(place, made, kind)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.compressed_text.text import opened
+from gangsaw.tasks.compressed_text.text import open_text
 from gangsaw.tasks.genomics.reads.files.input import ReadInput
 from gangsaw.tasks.genomics.reads.files.records import Mates
 from gangsaw.tasks.genomics.reads.order.groups import compress_segments, measure_groups, pack_groups
@@ -74,7 +74,7 @@ def scratch_bytes(source: ReadInput) -> int:
 
 def text_bytes(path: str) -> float:
     """Return an estimate of a file's bytes of text, by decompressing its start."""
-    with io.FileIO(path) as raw, opened(io.BufferedReader(raw, BUFFER), path) as file:
+    with io.FileIO(path) as raw, open_text(io.BufferedReader(raw, BUFFER), path) as file:
         n = len(file.read(SAMPLE))
         taken = raw.tell()
     return n * Path(path).stat().st_size / max(1, taken)

@@ -44,7 +44,7 @@ from gangsaw.tasks.sources.source import (
     StageResources,
     Stream,
 )
-from gangsaw.tasks.store.objects.change_stamps import file_stamps
+from gangsaw.tasks.store.objects.versions import file_versions
 
 PARTS = ("singles", "pairs")  # names of the parts of one file, without and with mates
 FILLED = 10  # padding is reported if it is at least a tenth of all bytes
@@ -111,9 +111,9 @@ class ReadStream:
         """True if the reads can be read again: no path is a pipe."""
         return all(own.is_repeatable for own in self.inputs)
 
-    def stamps(self) -> Mapping[str, str]:
-        """Return the change stamps of the files that are not pipes."""
-        return file_stamps(*self.paths)
+    def versions(self) -> Mapping[str, str]:
+        """Return the versions of the files that are not pipes."""
+        return file_versions(*self.paths)
 
     @property
     def share_read(self) -> float | None:

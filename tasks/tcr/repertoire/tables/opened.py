@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.compressed_text.text import CutAtBlockError, Text, head_of, text_of
+from gangsaw.tasks.compressed_text.text import CutAtBlockError, Text, head_of, read_blocks
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
 
@@ -67,7 +67,7 @@ def open_decompressed(path: Path) -> Iterator[TextStream]:
     Damaged : raised by `read` if compressed data are damaged
     """
     _refuse_archive(path)
-    with closing(text_of(str(path))) as blocks:
+    with closing(read_blocks(str(path))) as blocks:
         yield _BlockStream(str(path), blocks)
 
 

@@ -15,8 +15,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.formats.exporting.atomic import published_if, whole_files
-from gangsaw.tasks.store.objects.change_stamps import Watch
-from gangsaw.tasks.store.objects.files import is_same
+from gangsaw.tasks.store.objects.files import is_same_file
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.tcr.counting.paths.dataset import N_DIM, P_DIM
 from gangsaw.tasks.tcr.repertoire.formats.airr import AIRR
 from gangsaw.tasks.tcr.repertoire.opening import whole_table
@@ -70,7 +70,7 @@ def export_airr(
     own_schema = pa.schema([(column.name, column.type) for column in ours])
     schema = pa.schema([*((name, pa.string()) for name in theirs), *own_schema])
     paths = [Path(file.path) for file in files]
-    if any(is_same(target, path) for path in paths):
+    if any(is_same_file(target, path) for path in paths):
         raise BadParams(f"{target} is to be read: write to another place")
     watch, meter = Watch.of(opened), Meter(opened.rows, on_progress)
     with (

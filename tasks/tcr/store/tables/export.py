@@ -19,8 +19,8 @@ from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.codecs.core.plugins.options import none_of
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.formats.exporting.atomic import published_if, whole_files
-from gangsaw.tasks.store.objects.change_stamps import Watch
 from gangsaw.tasks.store.objects.files import is_within
+from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.tcr.counting.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
 from gangsaw.tasks.tcr.model.nucleotides import NUCLEOTIDES
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, open_counts

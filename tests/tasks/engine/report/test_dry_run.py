@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gangsaw
-from gangsaw.tasks.engine.report.dry_run import Depth, rehearsed
+from gangsaw.tasks.engine.report.dry_run import Depth, plan_job
 from gangsaw.tasks.formats.exporting.atomic import whole_files, whole_folder
 from gangsaw.tasks.store.objects.files import write_file
 
@@ -29,7 +29,7 @@ def test_a_job_that_does_not_stop_its_rehearsal_is_told(
     job: Callable[[Path], None], tmp_path: Path
 ) -> None:
     with pytest.raises(RuntimeError, match=r"a\.tsv would have been written by a rehearsal"):
-        rehearsed(lambda: job(tmp_path / "a.tsv"))
+        plan_job(lambda: job(tmp_path / "a.tsv"))
     assert not [*tmp_path.iterdir()]
     job(tmp_path / "a.tsv")
     assert [path.name for path in tmp_path.iterdir()] == ["a.tsv"]
@@ -38,9 +38,9 @@ def test_a_job_that_does_not_stop_its_rehearsal_is_told(
 def test_a_rehearsal_logs_no_failure(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "gangsaw")
     samples = np.zeros((4, 20, 30), "u2")
-    rehearsed(lambda: gangsaw.compress(samples, tmp_path / "a.zarr"), Depth.CHECK)
+    plan_job(lambda: gangsaw.compress(samples, tmp_path / "a.zarr"), Depth.CHECK)
     assert not caplog.messages  # what is checked before a cluster starts is told by the job
-    plan = rehearsed(lambda: gangsaw.compress(samples, tmp_path / "a.zarr"))
+    plan = plan_job(lambda: gangsaw.compress(samples, tmp_path / "a.zarr"))
     assert plan is not None
     assert plan.n_chunks == 1
     assert not [line for line in caplog.messages if "failed" in line]

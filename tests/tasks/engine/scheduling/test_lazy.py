@@ -10,7 +10,7 @@ from helpers.job_tasks import Square
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangsaw.tasks.engine.scheduling.lazy import Supply, Units, overlaps
+from gangsaw.tasks.engine.scheduling.lazy import Supply, Units, find_overlaps
 from gangsaw.tasks.jobs.runs.arrays import ArrayBatch, ArrayBatches
 
 
@@ -49,7 +49,7 @@ def test_parts_of_a_joined_sequence(lengths: list[int], start: int, stop: int) -
     whole = [item for part in parts for item in part]
     ends = [sum(lengths[: k + 1]) for k in range(len(lengths))]
     stop = min(stop, len(whole))
-    found = list(overlaps(ends, start, stop))
+    found = list(find_overlaps(ends, start, stop))
     assert [item for k, a, b in found for item in parts[k][a:b]] == whole[start:stop]
     assert all(a < b for _, a, b in found)
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.compressed_text import bgzf
 from gangsaw.tasks.compressed_text.streams import LZMA, SIGN_BYTES, packed_sign
-from gangsaw.tasks.compressed_text.text import text_of
+from gangsaw.tasks.compressed_text.text import read_blocks
 
 TEXT = b"".join(b"@%d\n%s\n" % (i, bytes([65 + i * i % 7]) * (i % 90)) for i in range(3000))
 
@@ -52,7 +52,7 @@ def found(
         (tmp_path / "a").write_bytes(data)
         with (tmp_path / "a").open("rb") as file:
             monkeypatch.setattr(sys, "stdin", file)
-            blocks = list(text_of(str(tmp_path / "a") if request.param else "-"))
+            blocks = list(read_blocks(str(tmp_path / "a") if request.param else "-"))
         assert all(block.size for block in blocks)
         return np.concatenate([np.empty(0, np.uint8), *blocks]).tobytes()
 
@@ -70,7 +70,7 @@ def test_cut_off_text_is_named(tmp_path: Path, pack: Callable[[bytes], bytes]) -
     for n in (len(whole) - 3, len(whole) // 2, len(whole) // 3):
         (tmp_path / "a").write_bytes(whole[:n])
         with pytest.raises(BadParams, match=r"a is cut off: "):
-            list(text_of(str(tmp_path / "a")))
+            list(read_blocks(str(tmp_path / "a")))
 
 
 @pytest.mark.parametrize("pack", WAYS[1:], ids=lambda pack: pack.__name__)
@@ -111,7 +111,7 @@ def test_bgzf_without_its_last_block_is_cut_off(tmp_path: Path) -> None:
     whole = bgzip(TEXT)
     (tmp_path / "a").write_bytes(whole[: -len(member(b""))])
     with pytest.raises(BadParams, match="a is cut off: the empty block that bgzip writes at its"):
-        list(text_of(str(tmp_path / "a")))
+        list(read_blocks(str(tmp_path / "a")))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bgzip], ids=["gzip", "bgzip"])
@@ -121,7 +121,7 @@ def test_damage_is_named(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None
         data = bytes([*whole[:place], whole[place] ^ 255, *whole[place + 1 :]])
         (tmp_path / "a").write_bytes(data)
         with pytest.raises(BadParams, match=r"a: its compressed data are damaged|a is cut off"):
-            list(text_of(str(tmp_path / "a")))
+            list(read_blocks(str(tmp_path / "a")))
 
 
 @pytest.mark.parametrize("low", range(0x50, 0x60))
@@ -143,7 +143,7 @@ def test_a_pipe_may_give_few_bytes_at_once(tmp_path: Path) -> None:
                 file.write(data[1:])
 
         threading.Thread(target=write, daemon=True).start()
-        assert b"".join(block.tobytes() for block in text_of(str(path))) == TEXT
+        assert b"".join(block.tobytes() for block in read_blocks(str(path))) == TEXT
 
 
 def test_texts_that_begin_nearly_as_compressed_ones_are_text() -> None:
@@ -211,4 +211,4 @@ def test_a_wrong_checksum_is_damage_and_not_a_cut(tmp_path: Path) -> None:
     data[-8] ^= 1
     (tmp_path / "a").write_bytes(data)
     with pytest.raises(BadParams, match="compressed data are damaged"):
-        list(text_of(str(tmp_path / "a")))
+        list(read_blocks(str(tmp_path / "a")))

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 AGAIN_SECONDS = 60.0  # between two log lines about the wait
 
 
-class Patience:
+class WaitPolicy:
     """Timer of the time without a worker, which logs the reason of the wait.
 
     A cluster of a batch system has two texts. `queued` describes the requests in the queue and
@@ -28,13 +28,13 @@ class Patience:
     def __init__(self, client: Client, seconds: float) -> None:
         self.client, self.seconds = client, seconds
         self.since: float | None = None  # start of the wait outside a queue; None before
-        self.said = -math.inf  # time.monotonic() of the last line about the queue
+        self.logged = -math.inf  # time.monotonic() of the last line about the queue
 
     def end(self) -> None:
         """Reset the timer, since there is a worker."""
-        self.since, self.said = None, -math.inf
+        self.since, self.logged = None, -math.inf
 
-    def ask(self, missing: str) -> None:
+    def check(self, missing: str) -> None:
         """Return if it is worth waiting; raise JobFailed if no worker came in time.
 
         `missing` names the missing workers, such as "no worker".
@@ -45,9 +45,9 @@ class Patience:
             raise JobFailed(failure)
         if queued := getattr(cluster, "queued", ""):
             self.since = now
-            if now - self.said >= AGAIN_SECONDS:
+            if now - self.logged >= AGAIN_SECONDS:
                 log.warning("%s at %s: waiting for %s", missing, where, queued)
-                self.said = now
+                self.logged = now
         elif self.since is None:
             self.since = now
             log.warning("%s at %s: waiting up to %g s for one", missing, where, self.seconds)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gangsaw.cluster.dashboard.install import TOPIC, install
-from gangsaw.tasks.engine.report.counters import Message, Tally
+from gangsaw.tasks.engine.report.counters import JobCounters, Message
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 END_SECONDS = 2  # time limit of the last message: the client may close after it
 
 
-def tell(tally: Tally, client: Client) -> None:
+def report_to_scheduler(counters: JobCounters, client: Client) -> None:
     """Report the counters to the scheduler of the job's first client from now on."""
-    if not tally.is_told:
+    if not counters.is_reported:
         install(client)
-        tally.tell(_Events(client).send)
+        counters.send_with(_Events(client).send)
 
 
 class _Events:

@@ -12,7 +12,7 @@ from gangsaw.tasks.sources.source import Coordinate, Description, Stream
 Piece = Mapping[str, NumpyArray]
 
 
-class RehearsedStream:
+class ReplayableStream:
     """`Stream` that can be read again after a dry run.
 
     Pieces that a dry run read stay in memory until the job consumes them: the first chunk of each
@@ -58,15 +58,17 @@ class RehearsedStream:
         """Yield the pieces of the stream from its start."""
         if self._rest is None:
             self._rest = iter(self._stream.pieces())
-        return self._kept(self._rest) if dry_run.is_on() else self._given(self._rest)
+        if dry_run.is_on():
+            return self._record_pieces(self._rest)
+        return self._replay_pieces(self._rest)
 
-    def _kept(self, rest: Iterator[Piece]) -> Iterator[Piece]:
+    def _record_pieces(self, rest: Iterator[Piece]) -> Iterator[Piece]:
         yield from tuple(self._read)
         for piece in rest:
             self._read.append(piece)
             yield piece
 
-    def _given(self, rest: Iterator[Piece]) -> Iterator[Piece]:
+    def _replay_pieces(self, rest: Iterator[Piece]) -> Iterator[Piece]:
         while self._read:
             yield self._read.popleft()
         yield from rest

@@ -12,7 +12,13 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.jobs.verification.finished import FinishedArray
 from gangsaw.tasks.sources.source import Coordinate, Described, Region, Source, SourceArray
-from gangsaw.tasks.store.dataset.carried import DTYPE, TEXTS, as_coordinate, by_bytes, is_plain
+from gangsaw.tasks.store.dataset.carried import (
+    DTYPE,
+    TEXTS,
+    as_coordinate,
+    by_bytes,
+    is_plain_dtype,
+)
 from gangsaw.tasks.store.dataset.kinds import is_ragged
 from gangsaw.tasks.store.dataset.losses import Refused
 from gangsaw.tasks.store.dataset.texts import large_texts
@@ -22,8 +28,10 @@ OURS = "gangsaw"  # reader of the arrays that no library reads
 Variable = SourceArray | Coordinate
 
 
-def seen_of(
-    witness: IndependentReader | None, stored: Mapping[str, FinishedArray], lost: Iterable[Refused]
+def library_variables(
+    independent_reader: IndependentReader | None,
+    stored: Mapping[str, FinishedArray],
+    lost: Iterable[Refused],
 ) -> list[Variable]:
     """Return the variables that a library reads, in the form of the store.
 
@@ -31,10 +39,10 @@ def seen_of(
     neither as bytes nor as text are left to Gangsaw's own reader, since h5py describes arrays and
     characters differently.
     """
-    if witness is None:
+    if independent_reader is None:
         return []
     names = {one.name for one in lost}
-    return list(_as_stored((a for a in witness.arrays if a.name not in names), stored))
+    return list(_as_stored((a for a in independent_reader.arrays if a.name not in names), stored))
 
 
 def _as_stored(
@@ -43,8 +51,8 @@ def _as_stored(
     for one in seen:
         array = stored.get(one.name)
         # a store may have times as opaque bytes
-        is_number = is_plain(one.dtype) and one.dtype.kind not in "mM"
-        if array is None or is_number or _is_alike(one.dtype, array):
+        is_number = is_plain_dtype(one.dtype) and one.dtype.kind not in "mM"
+        if array is None or is_number or _has_same_dtype(one.dtype, array):
             yield one
         elif (texts := large_texts(one)) is not None:
             yield replace(texts, attrs={})
@@ -54,7 +62,7 @@ def _as_stored(
             yield replace(by_bytes(one), attrs={})
 
 
-def _is_alike(dtype: Dtype, array: FinishedArray) -> bool:
+def _has_same_dtype(dtype: Dtype, array: FinishedArray) -> bool:
     stored = array.coder.dtype
     if "T" in (dtype.kind, stored.kind):  # text of any length has no byte order
         return False
@@ -97,12 +105,12 @@ def _as_carried(one: SourceArray, array: FinishedArray) -> SourceArray:
 
 
 def readers_of(
-    against: Source | None, witness: IndependentReader | None, seen: Sequence[Variable]
+    against: Source | None, independent_reader: IndependentReader | None, seen: Sequence[Variable]
 ) -> tuple[str, ...]:
     """Return the readers of a source: the library, and Gangsaw for arrays it does not read."""
     if against is None:
         return ()
     names = {one.name for one in seen}
-    library = (witness.reader,) if witness is not None and names else ()
+    library = (independent_reader.reader,) if independent_reader is not None and names else ()
     is_whole = names.issuperset(array.name for array in against.arrays)
     return library if is_whole else (*library, OURS)

@@ -1,6 +1,6 @@
-"""Change stamps: detect that a file or store changed during a job, without reading it again.
+"""Versions of files and stores: a change during a job is detected without reading them again.
 
-The stamp of a file has its size, time of change and inode, that of an object also its ETag.
+The version of a file has its size, time of change and inode. That of an object also has its ETag.
 Journals rely on content where it is known: see `identity` of a source.
 """
 
@@ -15,89 +15,89 @@ from typing import Protocol
 
 from gangsaw.codecs.core.errors import GangsawError, JobFailed
 from gangsaw.tasks.sources.source import Source, Stream
-from gangsaw.tasks.store.objects.files import file_stamp
-from gangsaw.tasks.store.objects.prefix import ObjectStamp, Place, open_place
+from gangsaw.tasks.store.objects.files import file_version
+from gangsaw.tasks.store.objects.prefix import ObjectVersion, Place, open_place
 
 GONE = "gone"
 LOCK = "table.lock"  # of casacore: reading a table changes it
 
-Stamps = Mapping[str, str]  # change stamps by file name
+FileVersions = Mapping[str, str]  # by file name
 
 
-def file_stamps(*paths: str | Path) -> dict[str, str]:
-    """Return the change stamps of files and folders by path; a pipe has none."""
-    return {str(path): stamp for path in paths if (stamp := _path_stamp(Path(path)))}
+def file_versions(*paths: str | Path) -> dict[str, str]:
+    """Return the versions of files and folders by path; a pipe has none."""
+    return {str(path): version for path in paths if (version := _path_version(Path(path)))}
 
 
-def places_stamps(places: Iterable[Place]) -> dict[str, str]:
-    """Return the change stamps of arrays of a store by their addresses."""
-    return {str(place): digest_of(place.stamps()) for place in places}
+def array_versions(arrays: Iterable[Place]) -> dict[str, str]:
+    """Return the versions of arrays of a store by their addresses."""
+    return {str(array): digest_of_versions(array.versions()) for array in arrays}
 
 
 def version_of(path: str | Path) -> str:
     """Return a key for caches of open files that changes with the file or folder."""
-    return f"{path} {_path_stamp(Path(path))}"
+    return f"{path} {_path_version(Path(path))}"
 
 
-def digest_of(stamps: Iterable[ObjectStamp], *, with_number: bool = True) -> str:
-    """Return a digest of the change stamps of objects, independent of their order."""
+def digest_of_versions(versions: Iterable[ObjectVersion], *, with_number: bool = True) -> str:
+    """Return a digest of the versions of objects, independent of their order."""
     total = 0  # a sum needs no sort, so a listing of millions is not collected in memory
-    for key, size, changed, number in stamps:
+    for key, size, changed, number in versions:
         line = f"{key} {size} {changed} {number if with_number else 0}"
         total += int.from_bytes(hashlib.blake2b(line.encode(), digest_size=16).digest())
     return f"{total % (1 << 128):032x}"
 
 
-def _path_stamp(path: Path) -> str:
+def _path_version(path: Path) -> str:
     if path.is_dir():
-        found = open_place(path).stamps()
-        return digest_of(stamp for stamp in found if Path(stamp.key).name != LOCK)
+        found = open_place(path).versions()
+        return digest_of_versions(version for version in found if Path(version.key).name != LOCK)
     if path.is_file():
-        return " ".join(map(str, file_stamp(path)))
+        return " ".join(map(str, file_version(path)))
     return "" if path.exists() else GONE
 
 
-class Stamped(Protocol):
-    """Object that reports the change stamps of the files it reads."""
+class Versioned(Protocol):
+    """Object that reports the versions of the files it reads."""
 
-    def stamps(self) -> Stamps:
-        """Return the change stamps by file name."""
+    def versions(self) -> FileVersions:
+        """Return the versions by file name."""
 
 
-def stamps_of(source: Source | Stream | Stamped) -> Stamps:
-    """Return the change stamps of a source; its identity if it has no stamps."""
-    own: Callable[[], Stamps] | None = getattr(source, "stamps", None)
+def versions_of(source: Source | Stream | Versioned) -> FileVersions:
+    """Return the versions of the files of a source; its identity if it reports none."""
+    own: Callable[[], FileVersions] | None = getattr(source, "versions", None)
     if own is not None:
         return own()
     return {source.name: source.identity()} if isinstance(source, Source) else {}
 
 
-def all_stamps(sources: Iterable[Source | Stream | Stamped]) -> dict[str, str]:
-    """Return the change stamps of several sources."""
-    return {name: stamp for source in sources for name, stamp in stamps_of(source).items()}
+def all_versions(sources: Iterable[Source | Stream | Versioned]) -> dict[str, str]:
+    """Return the versions of the files of several sources."""
+    return {name: found for source in sources for name, found in versions_of(source).items()}
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Change stamps of files and stores at the beginning of a job, for comparison at its end.
+    """Versions of files and stores at the beginning of a job, for comparison at its end.
 
     Attributes
     ----------
-    now : returns the current stamps
-    before : stamps at the beginning of the job
+    now : returns the current versions
+    before : versions at the beginning of the job
     """
 
-    now: Callable[[], Stamps]
-    before: Stamps
+    now: Callable[[], FileVersions]
+    before: FileVersions
 
     @classmethod
-    def of(cls, *sources: Source | Stream | Stamped) -> Watch:
+    def of(cls, *sources: Source | Stream | Versioned) -> Watch:
         """Begin to watch the files that the sources read."""
-        return cls.by(lambda: all_stamps(sources))
+        return cls.by(lambda: all_versions(sources))
 
     @classmethod
-    def by(cls, now: Callable[[], Stamps]) -> Watch:
-        """Begin to watch the stamps that a function returns."""
+    def by(cls, now: Callable[[], FileVersions]) -> Watch:
+        """Begin to watch the versions that a function returns."""
         return cls(now, now())
 
     def check(self) -> None:
@@ -109,7 +109,7 @@ class Watch:
             )
 
     @contextmanager
-    def held(self, give_up: Callable[[], None] = lambda: None) -> Iterator[None]:
+    def checked(self, give_up: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Raise JobFailed at the end of the context if a file changed, whatever else failed.
 
         `give_up` is called before that, so that no later run resumes from the output.
@@ -117,11 +117,11 @@ class Watch:
         try:
             yield
         except (GangsawError, OSError) as error:
-            self._given_up(give_up, error)
+            self._check_at_end(give_up, error)
             raise
-        self._given_up(give_up, None)
+        self._check_at_end(give_up, None)
 
-    def _given_up(self, give_up: Callable[[], None], cause: Exception | None) -> None:
+    def _check_at_end(self, give_up: Callable[[], None], cause: Exception | None) -> None:
         try:
             self.check()
         except JobFailed as error:

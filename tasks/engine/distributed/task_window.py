@@ -22,10 +22,15 @@ from distributed.protocol.pickle import loads
 
 from gangsaw.cluster.interrupts import Waiting
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks.engine.distributed.calls import packed
-from gangsaw.tasks.engine.distributed.late import Turnaround, late_tasks_to
-from gangsaw.tasks.engine.distributed.watch import HEARD_SECONDS, POLL_SECONDS, ClusterWatch, lost
-from gangsaw.tasks.engine.report.counters import Tally
+from gangsaw.tasks.engine.distributed.calls import pack_call
+from gangsaw.tasks.engine.distributed.stragglers import Turnaround, workers_for_copy
+from gangsaw.tasks.engine.distributed.watch import (
+    HEARD_SECONDS,
+    POLL_SECONDS,
+    ClusterWatch,
+    lost_scheduler,
+)
+from gangsaw.tasks.engine.report.counters import JobCounters
 from gangsaw.tasks.engine.report.failure import ChunkFailed
 from gangsaw.tasks.engine.scheduling.batch_size import Pace
 from gangsaw.tasks.engine.scheduling.batches import Done, do_batches
@@ -45,7 +50,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_FAILED = 100  # failed chunks before the job ends
-MOST_STRANGE = 1000  # tasks that incompatible workers may get before they are detected
+MOST_INCOMPATIBLE = 1000  # tasks that incompatible workers may get before they are detected
 
 Key = tuple[str, int]
 BatchT = TypeVar("BatchT")
@@ -69,8 +74,8 @@ class How(Protocol):
 
 
 @dataclass(eq=False)
-class _Flight(Generic[BatchT]):
-    """Task in flight.
+class _Submission(Generic[BatchT]):
+    """Submission of a task that is in flight.
 
     Attributes
     ----------
@@ -78,21 +83,21 @@ class _Flight(Generic[BatchT]):
     batches : of the task
     since : time.monotonic() at its submission
     futures : of the task, and of its copies if it is a straggler
-    asked : 1 plus the number of times that it was found to be a straggler
+    attempts : 1 plus the number of times that it was found to be a straggler
     """
 
     pool: Pool
     batches: Sequence[BatchT]
     since: float = field(default_factory=time.monotonic)
     futures: list[Future] = field(default_factory=list)
-    asked: int = 1
+    attempts: int = 1
 
     def __str__(self) -> str:
         first, last = str(self.batches[0]), str(self.batches[-1])
         return first if len(self.batches) == 1 else f"{first} .. {last}"
 
 
-class InFlight(Generic[BatchT, ResultT]):
+class TaskWindow(Generic[BatchT, ResultT]):
     """Window of futures in flight. Results are fetched in the background, many at once."""
 
     def __init__(
@@ -102,9 +107,9 @@ class InFlight(Generic[BatchT, ResultT]):
         options: How,
         supply: Supply[BatchT],
         interrupts: Waiting,
-        tally: Tally,
+        counters: JobCounters,
     ) -> None:
-        self.tally = tally
+        self.counters = counters
         self.watch, self.task, self.options = watch, task, options
         self.handshake, self.client = watch.handshake, watch.client
         self.interrupts = interrupts
@@ -113,7 +118,7 @@ class InFlight(Generic[BatchT, ResultT]):
         self.again: deque[Sequence[BatchT]] = deque()  # that tasks returned undone
         self.alone: deque[BatchT] = deque()  # that had a transient error
         self.token = uuid.uuid4().hex[:12]
-        self.flying: dict[Future, _Flight[BatchT]] = {}
+        self.in_flight: dict[Future, _Submission[BatchT]] = {}
         self.arriving = as_completed(loop=self.client.loop, with_results=True, raise_errors=False)
         n_batches = getattr(task, "device_batches", 1)
         carried = most_carried(carried_bytes(task))
@@ -125,30 +130,30 @@ class InFlight(Generic[BatchT, ResultT]):
         self.is_drained = False  # all batches are in flight
         self.turnaround = Turnaround()
         self.failed: list[ChunkFailed] = []  # failed for good, while other chunks continue
-        self.strange = 0  # tasks that workers could not load
+        self.n_incompatible = 0  # tasks that workers could not load
 
     def run(self, on_done: Callable[[BatchT, ResultT], None]) -> None:
         """Run all batches; see `run.run`."""
         try:
             while self.fill():
                 for future, done in self.arrived():
-                    if (flight := self.flying.get(future)) is None:
+                    if (submission := self.in_flight.get(future)) is None:
                         continue  # the result of a copy came before
-                    if self.met_stranger(done):
-                        self.land(flight)
-                        self.take_back(flight.batches, None)
+                    if self.found_incompatible_worker(done):
+                        self.land(submission)
+                        self.take_back(submission.batches, None)
                         continue
-                    self.tally.failed(_failures(done))
+                    self.counters.failed(_failures(done))
                     self.check(future, done)
-                    self.land(flight)
+                    self.land(submission)
                     n = len(done.results)
-                    flight.pool.pace.saw(n, done.seconds)
-                    self.tally.by(done.worker, flight.pool.device, done.seconds)
-                    for batch, result in zip(flight.batches[:n], done.results, strict=True):
+                    submission.pool.pace.saw(n, done.seconds)
+                    self.counters.by(done.worker, submission.pool.device, done.seconds)
+                    for batch, result in zip(submission.batches[:n], done.results, strict=True):
                         self.interrupts.let_in()  # short batches arrive by the hundred
                         on_done(batch, result)
-                        self.tally.landed()
-                    self.take_back(flight.batches[n:], done.error)
+                        self.counters.landed()
+                    self.take_back(submission.batches[n:], done.error)
             self.check_failed()
         finally:
             self.cancel()
@@ -157,14 +162,14 @@ class InFlight(Generic[BatchT, ResultT]):
         """Submit in turn to each pool until all are full; return True if a task is in flight."""
         if time.monotonic() - self.looked > POLL_SECONDS:
             self.has_workers()
-        while free := [pool for pool in self.pools if pool.has_room]:
+        while free := [pool for pool in self.pools if pool.has_capacity]:
             for pool in free:
                 batches_of_task = self.next(pool.share(self.left))
                 self.is_drained = not batches_of_task
                 if self.is_drained:
-                    return bool(self.flying)
-                self.submit(_Flight(pool, batches_of_task))
-        return bool(self.flying)
+                    return bool(self.in_flight)
+                self.submit(_Submission(pool, batches_of_task))
+        return bool(self.in_flight)
 
     def next(self, n: int) -> Sequence[BatchT]:
         """Return the batches of the next task; batches that were returned undone come first."""
@@ -196,20 +201,24 @@ class InFlight(Generic[BatchT, ResultT]):
         if undone:
             self.again.append(undone)
 
-    def submit(self, flight: _Flight[BatchT]) -> None:
+    def submit(self, submission: _Submission[BatchT]) -> None:
         """Submit a new task."""
-        self.left = None if self.left is None else self.left - len(flight.batches)
-        pool = flight.pool
+        self.left = None if self.left is None else self.left - len(submission.batches)
+        pool = submission.pool
         own = pool.addresses or (tuple(self.workers) if self.handshake.left_out else ())
         # other workers run it if these are lost, unless some are incompatible
-        self.start(flight, own, allow_others=bool(pool.addresses) and not self.handshake.left_out)
+        self.start(
+            submission, own, allow_others=bool(pool.addresses) and not self.handshake.left_out
+        )
 
-    def start(self, flight: _Flight[BatchT], workers: Collection[str], allow_others: bool) -> None:
+    def start(
+        self, submission: _Submission[BatchT], workers: Collection[str], allow_others: bool
+    ) -> None:
         """Submit a task or a copy of one to Dask, restricted to these workers; () allows all."""
-        pool = flight.pool
+        pool = submission.pool
         most_seconds = 2 * Pace.task_seconds(pool.threads)
-        work = partial(do_batches, self.task, pool.device, flight.batches, most_seconds)
-        call, buffers = packed(work)
+        work = partial(do_batches, self.task, pool.device, submission.batches, most_seconds)
+        call, buffers = pack_call(work)
         future = self.client.submit(
             loads,
             call,
@@ -222,20 +231,20 @@ class InFlight(Generic[BatchT, ResultT]):
             allow_other_workers=allow_others,
         )
         self.submitted += 1
-        pool.flying += 1
-        flight.futures.append(future)
-        self.flying[future] = flight
+        pool.n_in_flight += 1
+        submission.futures.append(future)
+        self.in_flight[future] = submission
         self.arriving.add(future)
 
-    def land(self, flight: _Flight[BatchT]) -> None:
+    def land(self, submission: _Submission[BatchT]) -> None:
         """Record that a task ended; cancel its copies."""
-        if flight.asked == 1:  # else the time is the wait for a hung worker
-            self.turnaround.saw(time.monotonic() - flight.since)
-        flight.pool.flying -= len(flight.futures)
-        for future in flight.futures:
-            del self.flying[future]
-        if late := [future for future in flight.futures if not future.done()]:
-            self.client.cancel(late, force=True)
+        if submission.attempts == 1:  # else the time is the wait for a hung worker
+            self.turnaround.saw(time.monotonic() - submission.since)
+        submission.pool.n_in_flight -= len(submission.futures)
+        for future in submission.futures:
+            del self.in_flight[future]
+        if unfinished := [future for future in submission.futures if not future.done()]:
+            self.client.cancel(unfinished, force=True)
 
     def arrived(self) -> list[tuple[Future, Done[ResultT]]]:
         """Wait for a result; return all that have arrived by then."""
@@ -246,37 +255,38 @@ class InFlight(Generic[BatchT, ResultT]):
     def look(self) -> None:
         """Log missing workers and late results; raise JobFailed if no worker will come."""
         if not self.has_workers():
-            self.watch.patience.ask(f"no {self.missing}")
+            self.watch.wait_policy.check(f"no {self.missing}")
             return
         if self.watch.unheard is None:
-            self.watch.patience.end()
-            self.watch.say(len(set(self.flying.values())), self.workers)
-            self.look_for_late()
+            self.watch.wait_policy.end()
+            self.watch.log_silence(len(set(self.in_flight.values())), self.workers)
+            self.copy_stragglers()
 
-    def look_for_late(self) -> None:
+    def copy_stragglers(self) -> None:
         """Submit copies of stragglers to other workers if no other task is left for these."""
-        now, flights = time.monotonic(), set(self.flying.values())
-        late = [f for f in flights if self.turnaround.is_late(now - f.since, f.asked)]
-        if not late or not (self.is_drained or len(late) == len(flights)):
+        now, submissions = time.monotonic(), set(self.in_flight.values())
+        is_straggler = self.turnaround.is_straggler
+        stragglers = [s for s in submissions if is_straggler(now - s.since, s.attempts)]
+        if not stragglers or not (self.is_drained or len(stragglers) == len(submissions)):
             return
-        having = _having(self.client, [f.key for flight in late for f in flight.futures])
-        for flight in late:
-            flight.asked += 1
-            own = set().union(*(having[f.key] for f in flight.futures))
-            able = [a for a, w in self.workers.items() if flight.pool.fits(w)]
-            others = late_tasks_to(able, own, self.watch.heartbeats.silent())
+        having = _having(self.client, [f.key for one in stragglers for f in one.futures])
+        for straggler in stragglers:
+            straggler.attempts += 1
+            own = set().union(*(having[f.key] for f in straggler.futures))
+            able = [a for a, w in self.workers.items() if straggler.pool.fits(w)]
+            others = workers_for_copy(able, own, self.watch.heartbeats.silent())
             what = "another one gets it, too" if others else "there is no other one"
             if others and own & set(others):
                 what = "it is sent again"
             log.warning(
                 "no result of %s from %s for %.0f s, %s: %s",
-                *(flight, " and ".join(sorted(own)) or "any worker"),
-                *(now - flight.since, self.turnaround, what),
+                *(straggler, " and ".join(sorted(own)) or "any worker"),
+                *(now - straggler.since, self.turnaround, what),
             )
             if others:
-                self.start(flight, others, allow_others=False)
+                self.start(straggler, others, allow_others=False)
 
-    def met_stranger(self, result: object) -> bool:
+    def found_incompatible_worker(self, result: object) -> bool:
         """Return True if a task could not be loaded on a worker without this gangsaw.
 
         Such a worker is left out from now on. If it or the scheduler does not answer yet, it may
@@ -285,11 +295,12 @@ class InFlight(Generic[BatchT, ResultT]):
         error = result[1] if isinstance(result, tuple) else None
         if not isinstance(error, (ImportError, AttributeError)):
             return False
-        self.handshake.ask_again()
+        self.handshake.query_again()
         self.has_workers()
-        self.strange += 1
+        self.n_incompatible += 1
         is_known = self.watch.unheard is None and self.handshake.is_complete
-        return (bool(self.handshake.left_out) or not is_known) and self.strange < MOST_STRANGE
+        is_explained = bool(self.handshake.left_out) or not is_known
+        return is_explained and self.n_incompatible < MOST_INCOMPATIBLE
 
     def check(self, future: Future, result: object) -> None:
         """Raise JobFailed unless the future has its results."""
@@ -297,9 +308,9 @@ class InFlight(Generic[BatchT, ResultT]):
             raise JobFailed(str(result.error)) from result.error
         if future.status == "error":
             error = result[1] if isinstance(result, tuple) else None  # it is sys.exc_info()
-            raise JobFailed(_cause(error, self.flying[future]))
+            raise JobFailed(_cause(error, self.in_flight[future]))
         if future.status == "cancelled" or isinstance(result, BaseException):
-            raise lost(self.client)
+            raise lost_scheduler(self.client)
 
     def ends(self, error: ChunkFailed) -> bool:
         """Return True if a chunk's error ends the job at once, since no result would be stored."""
@@ -316,22 +327,24 @@ class InFlight(Generic[BatchT, ResultT]):
 
     def has_workers(self) -> bool:
         """Update the workers; return True if each pool with tasks in flight has one."""
-        if any(future.status == "cancelled" for future in self.flying):
-            raise lost(self.client)
+        if any(future.status == "cancelled" for future in self.in_flight):
+            raise lost_scheduler(self.client)
         if (workers := self.watch.workers()) is None:
             return True
         self.workers, self.looked = workers, time.monotonic()
         for pool in self.pools:
             pool.update(workers)
-        self.missing = next((p for p in self.pools if p.flying and not p.can_run(workers)), None)
+        self.missing = next(
+            (p for p in self.pools if p.n_in_flight and not p.can_run(workers)), None
+        )
         return self.missing is None
 
     def cancel(self) -> None:
         """Cancel all tasks in flight; batches that already run finish harmlessly."""
-        if self.flying and self.client.status == "running":
+        if self.in_flight and self.client.status == "running":
             with suppress(Exception):
-                self.client.cancel(list(self.flying), force=True)
-        self.flying.clear()
+                self.client.cancel(list(self.in_flight), force=True)
+        self.in_flight.clear()
 
 
 def _having(client: Client, keys: Sequence[Key]) -> dict[Key, set[str]]:

@@ -26,7 +26,7 @@ class Turnaround:
         """Record the duration of a task that ended."""
         self.longest = max(seconds, FADES * (self.longest or 0.0))
 
-    def is_late(self, seconds: float, copies: int) -> bool:
+    def is_straggler(self, seconds: float, copies: int) -> bool:
         """Return True if a task with so many copies is a straggler; each copy doubles the limit."""
         usual = FIRST_SECONDS if self.longest is None else TIMES * self.longest
         most: float = max(LEAST_SECONDS, usual) * 2 ** (copies - 1)
@@ -39,7 +39,7 @@ class Turnaround:
         return f"where others took at most {self.longest:.0f} s"
 
 
-def late_tasks_to(
+def workers_for_copy(
     workers: Collection[str], own: Collection[str], silent: Collection[str]
 ) -> list[str]:
     """Return the workers that may get a copy of a straggler.
