@@ -12,8 +12,7 @@ import numpy.typing as npt
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray_like, ensure_ndarray_like, ndarray_copy
 
-from gangsaw.codecs.core.arrays import Array
-from gangsaw.codecs.core.container.checksum import Bytes
+from gangsaw.codecs.core.arrays import Array, Bytes
 from gangsaw.codecs.core.cuda.device import empty_in_memory_of, to_host
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
