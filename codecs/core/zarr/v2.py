@@ -12,7 +12,8 @@ import numpy.typing as npt
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray_like, ensure_ndarray_like, ndarray_copy
 
-from gangsaw.codecs.core.arrays import Array, Bytes
+from gangsaw.codecs.core.arrays import Array
+from gangsaw.codecs.core.container.checksum import Bytes
 from gangsaw.codecs.core.cuda.device import empty_in_memory_of, to_host
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
@@ -191,8 +192,8 @@ class BytesCodecV2(Codec):  # type: ignore[misc]
         return cls(**vars(cls.codec_type.params_type.from_dict(values)))
 
 
-def _host_bytes(buf: object) -> Bytes:
-    found: Bytes = to_host(ensure_contiguous_ndarray_like(buf)).view(np.uint8)
+def _host_bytes(buf: object) -> npt.NDArray[np.uint8]:
+    found: npt.NDArray[np.uint8] = to_host(ensure_contiguous_ndarray_like(buf)).view(np.uint8)
     return found
 
 
