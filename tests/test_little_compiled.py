@@ -35,7 +35,7 @@ from collections import defaultdict
 from itertools import islice
 from numba.core.dispatcher import Dispatcher
 from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
-from gangsaw.tasks.precompile.samples import codecs, samples_of
+from gangsaw.tasks.precompile.samples import codec_names, codec_samples
 import numpy as np
 
 found, before = defaultdict(list), Dispatcher._compile_for_args  # what Python calls, by new types
@@ -44,8 +44,8 @@ def noted(kernel, *args, **kws):
     found[name].append(", ".join(str(kernel.typeof_pyval(arg)) for arg in args))
     return before(kernel, *args, **kws)
 Dispatcher._compile_for_args = noted
-for codec in codecs():
-    for codec_type, sample in islice(samples_of(codec), 3):
+for codec in codec_names():
+    for codec_type, sample in islice(codec_samples(codec), 3):
         if issubclass(codec_type, BytesCodec):
             continue
         coder = codec_type(**vars(sample.params)).coder(sample.array.shape, sample.array.dtype)

@@ -28,7 +28,7 @@ NAMED = 3  # workers in a message
 _left_out_named: WeakKeyDictionary[Client, set[str]] = WeakKeyDictionary()  # in messages
 
 
-class Capabilities(TypedDict):
+class ProcessDescription(TypedDict):
     """Capabilities of a process.
 
     Attributes
@@ -43,7 +43,7 @@ class Capabilities(TypedDict):
     seen: list[int | None]
 
 
-def describe_process(paths: Sequence[str]) -> Capabilities:
+def describe_process(paths: Sequence[str]) -> ProcessDescription:
     """Return the capabilities of this process. Workers run its source text, with only Python."""
     import hashlib
     import sys
@@ -136,7 +136,7 @@ class Handshake:
         pairs = ((address, self._why(here, there)) for address, there in answers.items())
         return {address: why for address, why in pairs if why}
 
-    def _why(self, here: Capabilities, there: Capabilities | Exception) -> str:
+    def _why(self, here: ProcessDescription, there: ProcessDescription | Exception) -> str:
         """Return the reason why a worker cannot do the job; "" if it can."""
         if isinstance(there, Exception):
             return f"does not understand this Dask: {type(there).__name__}: {there}"
@@ -168,7 +168,7 @@ def _is_written(path: str) -> bool:
 
 def _answers(
     client: Client, addresses: Sequence[str], paths: Sequence[str]
-) -> dict[str, Capabilities | Exception]:
+) -> dict[str, ProcessDescription | Exception]:
     """Query workers; return the answers of those that reply in time and do not die before."""
 
     # as text: a pickled function would need the same Python, or gangsaw, on the worker
@@ -190,7 +190,7 @@ def _answers(
 
     if not addresses:
         return {}
-    return cast("dict[str, Capabilities | Exception]", client.sync(ask_all))
+    return cast("dict[str, ProcessDescription | Exception]", client.sync(ask_all))
 
 
 def _named(address: str, worker: Worker) -> str:
