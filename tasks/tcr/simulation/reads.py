@@ -123,7 +123,7 @@ def _with_errors(rng: np.random.Generator, lines: Ragged, rate: float) -> tuple[
 
 
 def _share_of_bad(lines: Ragged, rate: float) -> NDArray[np.float64]:
-    """Return the probability of low quality per base, rising along a read from 0.5 to 1.5 means."""
+    """Return the probability of low quality of each base; it rises threefold along a read."""
     good, bad = 10.0 ** (-GOOD / 10), 10.0 ** (-BAD / 10)
     mean = max(0.0, (rate - good) / (bad - good))
     lengths = lines.lengths

@@ -107,16 +107,16 @@ def build_junctions(ends: Ends, events: Recombinations) -> Ragged:
 
 
 def _matrix(bases: Bases) -> Ragged:
-    """Return the rows of a matrix as lines; none for an empty array."""
+    """Return the rows of a matrix of bases as a ragged array; no rows for an empty matrix."""
     n, width = bases.shape if bases.ndim == 2 else (0, 0)
     return Ragged(bases.ravel(), np.arange(n + 1, dtype=np.int64) * width)
 
 
 def behind(text: str, p: int) -> str:
-    """Return a text followed by a palindrome of p bases; it has at least p bases."""
+    """Append the palindrome of its last p bases to a gene of at least p bases."""
     return text + reverse_complement_iupac(text[len(text) - p :])
 
 
 def before(text: str, p: int) -> str:
-    """Return a text preceded by a palindrome of p bases; it has at least p bases."""
+    """Prepend the palindrome of its first p bases to a gene of at least p bases."""
     return reverse_complement_iupac(text[:p]) + text

@@ -75,5 +75,5 @@ def _names(genes: tuple[Gene, ...], which: Ints) -> pa.Array:
 
 
 def _left(palindrome: int, cut: Ints) -> pa.Array:
-    """Return the number of palindrome bases that are left."""
+    """Return the number of palindrome bases left after `cut` (n,) deletions from a gene end."""
     return pa.array(np.maximum(palindrome - cut, 0))

@@ -241,7 +241,7 @@ def _draw_points(axes: Axes, groups: Sequence[Group]) -> None:
 
 
 def _draw_means(axes: Axes, groups: Sequence[Group]) -> None:
-    """Draw the mean of each box with its interval."""
+    """Draw the mean of each group's box, with its 95 % interval."""
     has = _many(groups)
     axes.errorbar(
         [i for i, _ in has],

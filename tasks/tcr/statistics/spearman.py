@@ -59,7 +59,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class TallyColumns:
-    """Task of the first pass: histograms of the distinct values of each column."""
+    """Task of the first pass over the files: distinct values of each column with their counts."""
 
     columns: tuple[str, ...]
     name: str = "associate-tally"
@@ -91,7 +91,7 @@ class RankProducts:
         return COPIES * 8 * RUN_ROWS * len((*self.columns, *self.outcomes))
 
     def __call__(self, path: Path) -> list[list[int]]:
-        """Return for each column and outcome the sum over the rows of a file."""
+        """Return the sum of rank products over the rows of a file, by column and outcome."""
         with naming(path.name):
             table = read_run_file(path, (*self.columns, *self.outcomes))
             outcomes = [self._ranks(name, table) for name in self.outcomes]
@@ -134,7 +134,10 @@ def check_row_count(n: int) -> None:
 
 
 def correlation(total: int, x: ValueCounts, y: ValueCounts) -> tuple[float, float]:
-    """Return Spearman's rho and its P value from the sum of rank products."""
+    """Return Spearman's rho and its P value.
+
+    `total` is the sum of rank products, x and y are the histograms of both columns.
+    """
     squares = sum_of_squares(x) * sum_of_squares(y)
     if not squares:
         return math.nan, math.nan
@@ -176,7 +179,7 @@ def p_value(rho: float, n: int) -> float:
 
 
 def sum_over_runs(parts: Sequence[list[list[int]]]) -> list[list[int]]:
-    """Return the sums over all runs."""
+    """Add up the sums of rank products of all files, by column and outcome."""
     return [[sum(each) for each in zip(*rows, strict=True)] for rows in zip(*parts, strict=True)]
 
 
@@ -186,7 +189,7 @@ def correlations(
     totals: list[list[int]],
     tallies: dict[str, ValueCounts],
 ) -> tuple[Correlation, ...]:
-    """Return the correlations of all columns with all outcomes."""
+    """Return the correlations of all columns with all outcomes, from sums of rank products."""
     found = []
     for name, row in zip(columns, totals, strict=True):
         for outcome, total in zip(outcomes, row, strict=True):

@@ -132,7 +132,7 @@ def _pgens(rows: pa.RecordBatch, setup: Setup) -> Columns:
 
 
 def batch_of(rows: pa.RecordBatch, setup: Setup) -> Batch:
-    """Return rows in kernel form; they were checked when they were read."""
+    """Return rows as a `Batch` of references; they were checked when they were read."""
     offsets, letters = buffers(rows["cdr3"])
     first = int(offsets[0])
     codes = SET_OF_LETTER[np.asarray(letters)[first : int(offsets[-1])]]
@@ -152,7 +152,7 @@ def _sequences(parts: Sequence[Part]) -> Sequences:
 
 
 def row_columns(rows: pa.RecordBatch) -> Columns:
-    """Return the variables that identify the row of a reference."""
+    """Return the variables of references that are not counted: CDR3, name, genes, sample, line."""
     return {
         "cdr3": text(rows["cdr3"].to_pylist()),
         "id": text(rows["id"].to_pylist()),

@@ -56,7 +56,7 @@ class Point:
 
 @dataclass(frozen=True)
 class NewtonPass:
-    """Task of one step: likelihood, gradient and X'WX of a file, at some points."""
+    """Task of a Newton step over a file: likelihood, gradient and X'WX at some points."""
 
     design: Design
     points: tuple[Point, ...]
@@ -79,7 +79,7 @@ class NewtonPass:
 
 
 def total(parts: Sequence[Curvature]) -> Curvature:
-    """Return the sums over all files."""
+    """Add up the log-likelihoods, gradients and Hessians of all files."""
     return Curvature(
         float(exact_total([part.value for part in parts])),
         exact_total([part.gradient for part in parts]),
@@ -112,7 +112,7 @@ def curvature(x: Floats, y: Floats, beta: Floats) -> Curvature:
 
 @dataclass(frozen=True)
 class LogisticFit:
-    """Maximum-likelihood fit.
+    """Maximum-likelihood fit of a logistic regression.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class LogisticFit:
 def maximise_likelihood(
     at: Callable[[Floats], Curvature], n: int, n_shared: int, names: Sequence[str]
 ) -> LogisticFit:
-    """Maximise the likelihood.
+    """Maximise the likelihood of a logistic regression by Newton's method.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def maximise_likelihood(
 def refit(
     at: Callable[[tuple[Point, ...]], list[Curvature]], beta: Floats, individuals: int
 ) -> Floats:
-    """Maximise the likelihood without each individual in turn, in common passes.
+    """Maximise the likelihood without each individual in turn, with shared passes over the data.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ class Regression:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Results of the passes over the rows.
+    """Fit of a regression: coefficients with and without each individual, and its design.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ def per_parameter(n: int, n_shared: int, n_terms: int) -> float:
 
 
 def regression(found: Fitted, notes: tuple[str, ...], *, lasso: bool) -> Regression:
-    """Return the table of a fit."""
+    """Return the table of coefficients and statistics of a fit."""
     fit, names = found.fit, found.design.names
     chosen = None
     if lasso and fit.converged and names:

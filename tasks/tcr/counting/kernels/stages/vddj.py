@@ -49,10 +49,20 @@ ONCE = np.ones(END_CLASSES, np.uint64)
 
 
 class Chain(NamedTuple):
-    """Rows of ways from V to each boundary, along the chain, and from each boundary to J.
+    """Buffers of the V-D-D-J count: numbers of ways to each boundary, by pi and nu.
 
-    `over_d` has, for each D gene, the ways from each boundary over the gene to J. Rows have one
-    type, with 32 bits for references without wildcards: paths/bounds.py.
+    Rows have one dtype, with 32 bits for references without wildcards: paths/bounds.py.
+
+    Attributes
+    ----------
+    before : ways from V over a junction to each boundary
+    after_d : the same, then over the first D
+    after_n : the same, then over the junction after it
+    to_j : ways from each boundary over a junction to J
+    over_d : for each D gene, ways from each boundary over this gene and a junction to J
+    over_d_from : (D genes,) first boundary that has such ways
+    totals : (pi, nu) sums to write
+    both_empty : (pi,) ways to delete both D genes of a pair completely
     """
 
     before: NumpyArray
@@ -66,7 +76,7 @@ class Chain(NamedTuple):
 
 
 def make_chain(dtype: npt.DTypeLike, n_d: int) -> Chain:
-    """Return zeroed rows for END_CLASSES values of pi."""
+    """Return zeroed buffers for END_CLASSES values of pi and n_d genes."""
     over_d = np.zeros(n_d * END_CLASSES * CLASS_ROWS, dtype)
     totals = np.zeros(END_CLASSES * NU_LANES, np.uint64)
     before, after_d, after_n, to_j = (np.zeros(END_CLASSES * CLASS_ROWS, dtype) for _ in range(4))
@@ -131,7 +141,7 @@ def _count_pairs(
 def _weigh_ends(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, chain: Chain
 ) -> None:
-    """Fill chain.before and .to_j: sums over classes of V and of J, times multiplicities."""
+    """Fill chain.before and .to_j: rows of V and J, summed over classes times multiplicities."""
     for pi in range(limits.max_p + 1):
         for b in range(reference.length + 1):
             v_row = spread(0, chain.before, LANES)
@@ -161,7 +171,11 @@ def _pass_d(
     scratch: Scratch,
     chain: Chain,
 ) -> None:
-    """Fill chain.after_d[pi, b], b <= reached: ways to a, then D as R[a:b], a <= last_a."""
+    """Fill chain.after_d[pi, b]: ways from V to a, then the D gene `found` as R[a:b].
+
+    Only a <= last_a and b <= reached have ways. `found` is the gene and its numbers of longer and
+    crossing segments.
+    """
     gene, longer, crossing = found
     source, target = chain.before, chain.after_d
     for pi in range(limits.max_p + 1):
@@ -192,7 +206,10 @@ def _pass_d_back(
     scratch: Scratch,
     chain: Chain,
 ) -> None:
-    """Fill chain.over_d[gene, pi, a]: D as R[a:b], b >= first_b, then the ways from b to J."""
+    """Fill chain.over_d[gene, pi, a]: the D gene as R[a:b], then the ways from b to J.
+
+    `found` is the gene and its numbers of longer and crossing segments.
+    """
     gene, longer, crossing = found
     source, target = chain.to_j, chain.over_d
     for pi in range(limits.max_p + 1):
@@ -221,7 +238,7 @@ def _add(source: NumpyArray, a: int, ways: np.int64, target: NumpyArray, b: int)
 
 @jit_norefs_inline
 def _clear(first: int, last: int, limits: KernelModel, rows: NumpyArray) -> None:
-    """Set the rows of the boundaries first..last to zero."""
+    """Set the rows of the boundaries first..last to zero, for every pi."""
     for pi in range(limits.max_p + 1):
         for b in range(first, last + 1):
             store(rows, row_of(pi, b), spread(0, rows, LANES))
@@ -231,7 +248,10 @@ def _clear(first: int, last: int, limits: KernelModel, rows: NumpyArray) -> None
 def _pass_junction(
     last: int, limits: KernelModel, scratch: Scratch, source: NumpyArray, target: NumpyArray
 ) -> None:
-    """Fill target[pi, b], b <= last: ways source[pi, a], then the n-string R[a:b] of nu."""
+    """Extend ways by a junction: target[pi, b] sums source[pi, a] times the n-strings R[a:b].
+
+    b is at most `last`; each lane nu takes n-strings of at most nu symbols.
+    """
     for pi in range(limits.max_p + 1):
         for b in range(last + 1):
             row = load(source, row_of(pi, b), LANES)
@@ -247,7 +267,10 @@ def _pass_junction(
 def _join_seconds(
     first: int, last: int, row: int, limits: KernelModel, chain: Chain, outputs: Outputs
 ) -> None:
-    """Write the counts of a first D with each later one, whose rows meet at a <= last."""
+    """Write the counts of the D gene `first` with each later gene, for reference `row`.
+
+    Ways over the first gene meet those over the second at boundaries up to `last`.
+    """
     pair = first * (2 * limits.n_d - first - 1) // 2
     for second in range(first + 1, limits.n_d):
         for pi in range(limits.max_p + 1):
@@ -267,7 +290,10 @@ def _join_j(
     last: int,
     totals: NumpyArray,
 ) -> None:
-    """Fill totals[pi]: sum over boundaries first..last of the ways to each times those to J."""
+    """Fill totals[pi]: sum over boundaries first..last of the ways to each times those onward to J.
+
+    `at` is the index of the rows in `onward`.
+    """
     total = spread(0, totals, LANES)
     for b in range(first, last + 1):
         before = resize_to(load(source, row_of(pi, b), LANES), totals)
@@ -304,7 +330,7 @@ def _put_empty(
 def _put(
     row: int, pair: int, ways: NumpyArray, limits: KernelModel, totals: NumpyArray, out: NumpyArray
 ) -> None:
-    """Write totals, times the ways of each pi, as the counts of a pair of D genes."""
+    """Write totals, times `ways` of each pi, as the counts of pair `pair` of reference `row`."""
     n_pi = limits.max_p + 1
     pairs = limits.n_d * (limits.n_d - 1) // 2
     at = (row * pairs + pair) * (limits.max_n + 1) * n_pi

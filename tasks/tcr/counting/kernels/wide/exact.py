@@ -34,7 +34,7 @@ def count_exact(
 
 @jit_norefs_part
 def _leave_v(reference: Reference, limits: WideLimits, work: WideWork) -> None:
-    """Fill from_v[b, n]: V and exactly n symbols up to b, one way for each n-string."""
+    """Fill work.from_v[b, n]: ways to boundary b by V and exactly n n-nucleotides."""
     side = reference.length + 1
     for b in range(side):
         strings = work.unit[0]
@@ -49,7 +49,7 @@ def _leave_v(reference: Reference, limits: WideLimits, work: WideWork) -> None:
 
 @jit_norefs_part
 def _sum(reference: Reference, has_d: bool, limits: WideLimits, work: WideWork) -> None:
-    """Fill total[n]: V N D N J with the D segments of work.weights, or with an empty D.
+    """Fill work.total[n]: paths V N D N J with the D segments of work.weights, or with an empty D.
 
     after_d[n] has, at b, the ways that end there, including those that end with D.
     """
@@ -77,7 +77,7 @@ def _sum(reference: Reference, has_d: bool, limits: WideLimits, work: WideWork) 
 
 @jit_norefs_part
 def _sum_without_d(reference: Reference, limits: WideLimits, work: WideWork) -> None:
-    """Fill total[n]: V N J."""
+    """Fill work.total[n]: paths V N J by the number n of n-nucleotides."""
     side = reference.length + 1
     work.total[: limits.max_n + 1] = 0
     for b in range(reference.length - reference.j_match, side):
