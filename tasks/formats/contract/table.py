@@ -15,7 +15,7 @@ GROUP = "gangsaw.formats"
 
 @lru_cache(maxsize=1)
 def formats() -> dict[str, Format]:
-    """Return all formats by name; a warning names each one that cannot be imported."""
+    """Return all installed formats by name; a warning names each one that cannot be imported."""
     entries = entry_points.entries(GROUP)
     found = {
         name: entry_points.load(several, partial(_named, name)) for name, several in entries.items()
@@ -24,7 +24,7 @@ def formats() -> dict[str, Format]:
 
 
 def how_sure(kind: Format, look: Look) -> Sure:
-    """Return the confidence of a format; a failing plugin gives `Sure.NO` and a warning."""
+    """Return a format's confidence for a path; a failing plugin gives `Sure.NO` and a warning."""
     return entry_points.ask(_entries().get(kind.name), lambda: _looked(kind, look)) or Sure.NO
 
 
@@ -48,7 +48,7 @@ def writable() -> list[Format]:
 
 
 def get_format(name: str, among: list[Format]) -> Format:
-    """Return the format with this name; raise BadParams with the known names if there is none."""
+    """Return the format with a name; raise BadParams with the known names if there is none."""
     for kind in among:
         if kind.name == name:
             return kind

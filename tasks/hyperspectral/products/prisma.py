@@ -32,7 +32,7 @@ def is_own(file: h5py.File) -> bool:
 
 
 def cubes(source: XarraySource) -> Iterator[Cube]:
-    """Yield the descriptions of the product's cubes and images."""
+    """Yield the axes and coordinates of each cube and each image of the product."""
     for group in dict.fromkeys(a.name.rpartition("/")[0] for a in plain_arrays(source)):
         if group.startswith(SWATHS) and last(group) == FIELDS:
             places = open_variables(source.path, f"{group.rpartition('/')[0]}/{PLACES}")

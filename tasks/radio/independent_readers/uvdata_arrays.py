@@ -91,7 +91,7 @@ def read_row_numbers(path: str, kind: str) -> RowNumbers | None:
 
 
 def key_arrays(path: str, kind: str, rows: RowNumbers) -> list[ArrayOfUvdata]:
-    """Return the arrays of times and antennas."""
+    """Return the arrays of times and antennas, along one axis each if the rows are a grid."""
     times, baselines = rows.keys()
     return [
         _array(path, kind, name, item, times if name == "time" else baselines)

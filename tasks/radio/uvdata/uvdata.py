@@ -66,7 +66,7 @@ READABLE = (TIME, "ANTENNA1", "ANTENNA2", FREQUENCY, POLARIZATION)
 
 
 class RowReader(Protocol):
-    """A column that is indexed by rows: an array, or an object that computes the values."""
+    """Interface of a column that is indexed by a slice of rows: an array, or `_Groups`."""
 
     def __getitem__(self, run: Run, /) -> NumpyArray:
         """Return a run of rows."""
@@ -223,7 +223,7 @@ def _groups(path: str) -> dict[str, RowReader]:
 
 
 class _Groups:
-    """A column of the groups, computed for the requested rows."""
+    """Column of uvfits random groups, computed by `of` from the samples of the requested rows."""
 
     def __init__(
         self, groups: fits.GroupData, of: Callable[[NDArray[np.float32]], NumpyArray]
