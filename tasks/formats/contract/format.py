@@ -278,7 +278,7 @@ class Format:
     def _refuse_others(
         self, what: str, requested: frozenset[str], accepted: frozenset[str]
     ) -> None:
-        """Raise BadParams for a requested option that is not accepted; the message has those that are."""
+        """Raise BadParams for a requested option that is not accepted; the message lists these."""
         if requested <= accepted:
             return
         wrong = listed(flags(requested - accepted))
