@@ -52,7 +52,7 @@ class ColumnArray(Described):
     version: str
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows, with the slices `rest` of the other axes: (rows, ...)."""
+        """Read the rows of a slice, with the slices `rest` of the other axes: (rows, ...)."""
         raise NotImplementedError
 
     def read(self, region: Region) -> NumpyArray:

@@ -179,7 +179,7 @@ def suitable(_: Source, __: Paths, ___: ExportOptions) -> None:
 
 
 def nothing_lost(_: Source, __: ExportOptions) -> tuple[str, ...]:
-    """Return no losses: the export options lose nothing beyond the losses of the format."""
+    """Return (): the export options lose nothing beyond what the format itself cannot hold."""
     return ()
 
 

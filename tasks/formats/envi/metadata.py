@@ -112,7 +112,7 @@ def parse_numbers(value: object, n: int) -> NumpyArray | None:
 
 
 def _wkt(text: HeaderText) -> str:
-    """Return the coordinate system string unparsed, so that blanks after commas are kept."""
+    """Return the header field "coordinate system string" unparsed, to keep blanks after commas."""
     found = [e.raw for e in text.entries if standard_name(e) == "coordinate system string"]
     return found[-1].removeprefix("{").removesuffix("}").replace("\n", "").strip() if found else ""
 

@@ -123,7 +123,7 @@ def open_h5netcdf(path: str, mode: str = "r", **options: object) -> NetcdfFile:
 
 
 def get_axis_names(variable: h5netcdf.Variable) -> tuple[str, ...]:
-    """Return the names of a variable's axes."""
+    """Return the names of a variable's axes, also of unnamed ones."""
     data = h5py.Dataset(variable._h5ds.id)  # not `PartlyNamed`, which hides the axes
     if "DIMENSION_LIST" not in data.attrs:
         return tuple(map(str, variable.dimensions))

@@ -379,13 +379,13 @@ def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
 
 @cache_open_files(256)
 def _hdf5(path: str, version: str) -> h5py.File:
-    """Return the open file; `version` only distinguishes files."""
+    """Open an HDF5 file; `version` only distinguishes files in the cache."""
     return open_hdf5(path)
 
 
 @cache_open_files(32)
 def _cached(path: str, engine: str, version: str) -> xr.Dataset:
-    """Return the data set, opened lazily; `version` only distinguishes files."""
+    """Open a file lazily with xarray; `version` only distinguishes files in the cache."""
     return xr.open_dataset(
         path,
         engine=engine,

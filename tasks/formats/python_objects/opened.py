@@ -128,7 +128,7 @@ def _restored(variable: xr.Variable) -> xr.Variable | None:
 
 
 def _in_xarray(dtype: Dtype) -> Dtype | None:
-    """Return the dtype that xarray uses for items; None for times in unsupported units."""
+    """Return the dtype that xarray uses for items of a dtype; None for times in other units."""
     if dtype.kind not in "mM":
         return dtype
     unit = np.datetime_data(dtype)[0]  # type: ignore[arg-type]
@@ -150,7 +150,7 @@ def _mapped(
     dtype: Dtype,
     n_axes: int = 0,
 ) -> xr.Variable:
-    """Return a variable with a function applied by block; it drops the last `n_axes` axes."""
+    """Apply a function to each block of a variable; it may drop the last `n_axes` axes."""
     import xarray as xr
 
     n = variable.ndim - n_axes

@@ -66,7 +66,7 @@ def _is_of(place: str, sensor: str) -> bool:
 
 
 def _bands(attrs: Mapping[str, object], group: str, band: str, n: int) -> Iterator[Coordinate]:
-    """Yield the root's attributes for each band as coordinates, if they have `n` values."""
+    """Yield coordinates of the axis `band` from attributes of the root with `n` values."""
     sensor = band.partition("_")[0]
     for listed, name in LISTS.items():
         of = sensor.capitalize()

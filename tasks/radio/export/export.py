@@ -77,7 +77,7 @@ def export_radio(
 
 
 def _mark(source: Source, part: Path, kind: str) -> None:
-    """Note in a file that samples of damaged blocks are filled."""
+    """Write a note into a file that samples of damaged blocks are fill values."""
     if text := mark_of(source):
         write_note(part, kind, text)
 

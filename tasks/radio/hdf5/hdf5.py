@@ -77,7 +77,7 @@ class Hdf5Column(ColumnArray):
     """A dataset whose first axis is rows."""
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows: (rows, ...)."""
+        """Read the rows of a slice, with the slices `rest` of the other axes: (rows, ...)."""
         dataset = open_cached_file(self.path, self.version)[self.item]
         return _from_file(dataset, dataset[(run, *rest[: dataset.ndim - 1])], rest)
 

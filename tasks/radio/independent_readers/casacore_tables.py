@@ -55,7 +55,7 @@ class TableColumn(Described):
     row_numbers: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the values of a region."""
+        """Return the values of a region of the array."""
         n = len(self.row_numbers.shape)
         with CASACORE:
             table = _opened(self.path, self.description, self.version)

@@ -50,7 +50,7 @@ class ArrayOfUvdata(Described):
     row_numbers: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the values of a region."""
+        """Return the values of a region of the array."""
         n, is_key = len(self.row_numbers.shape), self.item in KEYS
         uvdata = read_uvdata(self.path, self.kind, self.version, is_key)
         array = np.asarray(getattr(uvdata, self.item))

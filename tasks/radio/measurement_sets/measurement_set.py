@@ -91,7 +91,7 @@ class MsColumn(ColumnArray):
     description: int
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows: (rows, ...)."""
+        """Read the rows of a slice, with the slices `rest` of the other axes: (rows, ...)."""
         with CASACORE:
             table = open_main_table(self.path, self.description, self.version)
             n = run.stop - run.start

@@ -69,7 +69,7 @@ class RowReader(Protocol):
     """Interface of a column that is indexed by a slice of rows: an array, or `_Groups`."""
 
     def __getitem__(self, run: Run, /) -> NumpyArray:
-        """Return a run of rows."""
+        """Return the rows of a slice."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class UvdataColumn(ColumnArray):
     format: str
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows: (rows, ...)."""
+        """Read the rows of a slice, with the slices `rest` of the other axes: (rows, ...)."""
         column = _columns(self.path, self.format, self.version)[self.item]
         return np.asarray(column[run][(slice(None), *rest)])
 

@@ -103,7 +103,7 @@ class GroupsColumn(ColumnArray):
     groups: RandomGroups
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows: (rows, ...)."""
+        """Read the rows of a slice, with the slices `rest` of the other axes: (rows, ...)."""
         floats = _opened(self.path, self.groups, self.version)[run]
         return np.asarray(_values(self.groups, self.item, floats)[(slice(None), *rest)], self.dtype)
 

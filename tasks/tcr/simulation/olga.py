@@ -56,7 +56,7 @@ class _Drawing(Protocol):
 
 @dataclass(frozen=True)
 class OlgaModel:
-    """Model of olga.
+    """Recombination model of olga.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def olga_model(locus: str, species: str | None) -> OlgaModel:
 
 
 def _drawn(drawing: _Drawing, rng: np.random.Generator, n: int) -> Recombinations:
-    """Return n draws of `choose_random_recomb_events`."""
+    """Return n random recombinations, drawn as by olga's `choose_random_recomb_events`."""
     has_d = hasattr(drawing, "CPDJ")
     v = _of(drawing.CPV, rng, n) if has_d else np.zeros(0, np.int64)
     pair = _of(drawing.CPDJ if has_d else drawing.CPVJ, rng, n)

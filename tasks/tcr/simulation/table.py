@@ -44,7 +44,7 @@ def build_reference_rows(references: RandomReferences, locus: str) -> bytes:
 
 
 def molecules(references: RandomReferences) -> Ragged:
-    """Return the bases of V, junction and J, as far as the genes are known."""
+    """Return the bases of V, junction and J of each reference, as far as the genes are known."""
     ends, events, lines = references.ends, references.events, references.junctions
     frames = [ragged_of([gene.frame for gene in genes]) for genes in (ends.genes_v, ends.genes_j)]
     text, (v, j, middle) = together([*frames, lines])

@@ -66,11 +66,11 @@ class TallyColumns:
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory of one run, in bytes."""
+        """Upper bound of the memory of one call, in bytes."""
         return COPIES * 8 * RUN_ROWS * len(self.columns)
 
     def __call__(self, path: Path) -> dict[str, tuple[Values, Ns]]:
-        """Return the histograms of a file."""
+        """Return distinct values and counts of each column of a file."""
         with naming(path.name):
             table = read_run_file(path, self.columns)
             return {name: count_distinct_values(table[name].to_numpy()) for name in self.columns}
@@ -87,7 +87,7 @@ class RankProducts:
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory of one run, in bytes."""
+        """Upper bound of the memory of one call, in bytes."""
         return COPIES * 8 * RUN_ROWS * len((*self.columns, *self.outcomes))
 
     def __call__(self, path: Path) -> list[list[int]]:

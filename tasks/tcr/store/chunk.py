@@ -91,7 +91,7 @@ class CountChunk:
         return pa.concat_tables([self._part(part) for part in chunk.parts]).combine_chunks()
 
     def _part(self, part: PieceRows) -> pa.Table:
-        """Return staged rows, with the indices of their samples in the store."""
+        """Return the staged rows of a piece, with the indices of their samples in the store."""
         rows = self.staging.read(part)
         numbers = np.asarray(part.samples, np.int32)[rows["sample"].to_numpy()]
         at = rows.schema.get_field_index("sample")

@@ -133,7 +133,7 @@ class Contents:
         return max(1, min(self.setup.chunk_rows, self.n))
 
     def coordinates(self) -> tuple[Coordinate, ...]:
-        """Return the labels of all dimensions but `reference`, and the variables along these."""
+        """Return the coordinates of all dimensions but `reference`, and variables along these."""
         germline = self.setup.germline
         d, j = [part.name for part in germline.d], [part.name for part in germline.j]
         labels: dict[str, Sequence[str] | NumpyArray] = {

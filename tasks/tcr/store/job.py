@@ -290,7 +290,7 @@ class _Phases:
         return n_left
 
     def give_up(self) -> None:
-        """Remove the staged rows."""
+        """Remove the staged rows after an input file has changed."""
         self.place.confirm()
         (self.place.work / FIRST).delete_all()
 

@@ -39,7 +39,9 @@ AT_ONCE_BYTES = 256 << 20  # bytes of counts of single D genes that are not stor
 
 @dataclass(frozen=True)
 class CountTables:
-    """Function that counts rows; frozen and small, as it is pickled with every batch.
+    """Function that counts the paths of staged rows.
+
+    It is frozen and small, as it is pickled with every batch.
 
     Attributes
     ----------
@@ -60,7 +62,7 @@ class CountTables:
         return [{name: parts[i] for name, parts in cut.items()} for i in range(len(tables))]
 
     def _counted(self, rows: pa.RecordBatch, device: str) -> Columns:
-        """Return the counted variables, a few rows at a time if most counts are not stored."""
+        """Return the counted variables of rows, some at a time if most counts are not stored."""
         batch, has = batch_of(rows, self.setup), self._has_d(rows)
         step = len(rows) if self.setup.has_by_d else rows_at_once(self.setup)
         runs = [slice(i, min(i + step, len(rows))) for i in range(0, len(rows), step)]

@@ -205,7 +205,7 @@ def _pointers(counts: Counts) -> Iterator[DeviceArray]:
 
 
 def _empty_counts(n: int, n_d: int, model: Model) -> Counts:
-    """Return uninitialised counts in device memory."""
+    """Return uninitialised count arrays of n references in device memory."""
     shapes = shapes_of(n, n_d, model)
     empty = cupy().empty
     return Counts(

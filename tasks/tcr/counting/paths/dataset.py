@@ -232,7 +232,7 @@ def describe_model(model: Model) -> dict[str, object]:
 
 
 def to_dataset(values: Mapping[str, NumpyArray], model: Model, d: Sequence[str]) -> xarray.Dataset:
-    """Return the arrays of all variables as a dataset; `d` has the names of the D genes."""
+    """Return the arrays of all variables as an xarray Dataset; `d` has the names of the D genes."""
     import xarray
 
     table = variables(model, len(d))

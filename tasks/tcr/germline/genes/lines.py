@@ -46,7 +46,7 @@ def together(parts: Sequence[Ragged]) -> tuple[Bases, list[Ints]]:
 
 
 def other_strands(lines: Ragged) -> Ragged:
-    """Return the reverse complement of each line."""
+    """Return the reverse complement of each sequence of bases."""
     lengths = lines.lengths
     mirror = np.repeat(lines.offsets[:-1] + lines.offsets[1:] - 1, lengths)
     return Ragged(

@@ -67,7 +67,7 @@ class Design:
         return found
 
     def standardised(self, x: Floats) -> Floats:
-        """Return standardised values, (n, terms)."""
+        """Return values of the terms, (n, terms), minus their centre and divided by their scale."""
         if not self.scale:
             return x
         found: Floats = (x - np.array(self.centre)) / np.array(self.scale)
@@ -165,11 +165,11 @@ class Moments:
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory of one run, in bytes."""
+        """Upper bound of the memory of one call, in bytes."""
         return COPIES * 8 * RUN_ROWS * len(self.design.columns)
 
     def __call__(self, path: Path) -> Sums:
-        """Return the sums of a file."""
+        """Return the sums over the nucleotypes of a file."""
         with naming(path.name), one_blas_thread():
             x, shared = self.design.read(path).without(None)
             kinds = (x[~shared], x[shared])

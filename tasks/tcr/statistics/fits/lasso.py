@@ -59,7 +59,7 @@ def adaptive_lasso(estimate: Floats, information: Floats, n: int) -> Selection:
 
 
 def slopes_only(information: Floats) -> Floats:
-    """Return the information about the slopes, with the unpenalised intercept profiled out."""
+    """Return the information matrix of the slopes, with the unpenalised intercept profiled out."""
     cross = information[0, 1:]
     found: Floats = information[1:, 1:] - np.outer(cross, cross) / information[0, 0]
     return found

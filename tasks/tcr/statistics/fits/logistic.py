@@ -64,11 +64,11 @@ class NewtonPass:
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory of one run, in bytes."""
+        """Upper bound of the memory of one call, in bytes."""
         return COPIES * 8 * RUN_ROWS * (3 + len(self.design.terms))
 
     def __call__(self, path: Path) -> list[Curvature]:
-        """Return the sums of a file."""
+        """Return the likelihood and its derivatives over the nucleotypes of a file, per point."""
         with naming(path.name), one_blas_thread():
             rows = self.design.read(path)
             return [self._at(rows, point) for point in self.points]
@@ -216,7 +216,10 @@ def _step(here: Curvature) -> Floats | None:
 def _damped(
     at: Callable[[Floats], Curvature], beta: Floats, step: Floats, here: Curvature
 ) -> tuple[Floats, Curvature, float]:
-    """Take a step, halved until the likelihood does not fall."""
+    """Take a Newton step, halved until the likelihood does not fall.
+
+    Return the new coefficients, the likelihood there, and the largest change of a coefficient.
+    """
     for _ in range(HALVINGS):
         there = at(beta + step)
         if there.value >= here.value - 1e-12 * abs(here.value):  # rounding near the maximum

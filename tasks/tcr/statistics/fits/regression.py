@@ -111,7 +111,7 @@ class Fitted:
 
 
 def per_parameter(n: int, n_shared: int, n_terms: int) -> float:
-    """Return the number of rows of the rarer outcome per term."""
+    """Return the events per parameter: rows of the rarer outcome divided by the number of terms."""
     return min(n_shared, n - n_shared) / max(n_terms, 1)
 
 
@@ -158,7 +158,7 @@ def _doubts(found: Fitted, lasso: bool) -> list[str]:
 
 
 def _estimate(found: Fitted, i: int) -> Estimate:
-    """Return the log odds per unit with their uncertainty."""
+    """Return the log odds per unit of term i, with their uncertainty."""
     scale = found.design.scale[i]
     replicates = (found.replicates[:, 1 + i] / scale).tolist() if found.fit.converged else []
     return jackknife(float(found.fit.beta[1 + i]) / scale, replicates)

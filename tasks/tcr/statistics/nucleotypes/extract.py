@@ -67,7 +67,7 @@ class Extract:
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory of one run, in bytes; counts need most of it."""
+        """Upper bound of the memory of one call, in bytes; counts need most of it."""
         counts = [
             s.shapes[name] for s in self.stores for name in COUNT_VARIABLES if name in s.shapes
         ]

@@ -164,7 +164,7 @@ def _files(store: CountsStore) -> list[_File]:
 
 
 def _chosen(store: CountsStore, choice: ExportChoice) -> ExportChoice:
-    """Return a choice with the defaults filled in."""
+    """Return the selection of variables with defaults filled in: USUAL, the largest nu and pi."""
     return replace(
         choice,
         variables=choice.variables or tuple(name for name in USUAL if name in store.shapes),

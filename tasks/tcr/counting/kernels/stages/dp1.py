@@ -118,6 +118,6 @@ def sum_exact_without_d(reference: Reference, scratch: Scratch) -> None:
 
 @jit_norefs_inline
 def put_totals(scratch: Scratch, n_totals: int, out: NumpyArray, at: int) -> None:
-    """Copy scratch.total to out[at:]."""
+    """Copy the first `n_totals` items of scratch.total to out[at:]."""
     for n in range(n_totals):
         out[at + n] = scratch.total[n]

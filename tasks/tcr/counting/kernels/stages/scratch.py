@@ -53,7 +53,7 @@ class KernelModel(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """Arrays of Counts, flattened; those outside the model have size 0."""
+    """Output arrays: those of `Counts`, flattened; arrays outside the model have size 0."""
 
     full: npt.NDArray[np.uint64]
     zero: npt.NDArray[np.uint64]

@@ -168,7 +168,7 @@ def wide_limits(
 
 
 def make_work(limits: WideLimits, longest: int, dtype: npt.DTypeLike) -> WideWork:
-    """Return the buffers of a thread for references of up to `longest` symbols."""
+    """Return zeroed buffers of a thread for references of up to `longest` symbols."""
     boundaries = longest + 1
     row = boundaries * max(len(limits.nus), boundaries if limits.dp1 else 0)
     return WideWork(
