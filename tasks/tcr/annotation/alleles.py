@@ -49,7 +49,7 @@ def find_allele_candidates(
 
     Parameters
     ----------
-    index : genes
+    index : V and J genes that the reads were aligned with
     seen : (bases of all genes, 4) int64
         Reads with A, C, G or T at each gene position.
     bits : (bases of all genes, 4) uint64

@@ -144,7 +144,7 @@ class Spool:
         return grouped(stacked(tables))
 
     def _arrays(self, number: int, is_wanted: Callable[[str], bool]) -> dict[str, NumpyArray]:
-        """Return the stored arrays of a batch with wanted names."""
+        """Return the stored arrays of a batch whose names are wanted."""
         with np.load(self.parts.path(number), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files if is_wanted(name)}
 

@@ -102,7 +102,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class _CopiesOfRun:
-    """First task, for rarefaction: sum the copies of each individual in a range of rows."""
+    """Task that sums the copies of each individual in a range of rows, before rarefaction."""
 
     stores: tuple[CountsStore, ...]
     people: Individuals

@@ -159,7 +159,7 @@ class Passes:
         return groups(names, tallies)
 
     def all(self, task: Task[BatchT, ResultT], batches: Sequence[BatchT]) -> list[ResultT]:
-        """Run a task on all batches; return the results in order of completion."""
+        """Run a task on each batch; return the results in order of completion."""
         found: list[ResultT] = []
         self._run(task, batches, found.append)
         return found

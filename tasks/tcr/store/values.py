@@ -62,7 +62,7 @@ class CountTables:
         return [{name: parts[i] for name, parts in cut.items()} for i in range(len(tables))]
 
     def _counted(self, rows: pa.RecordBatch, device: str) -> Columns:
-        """Return the counted variables of rows, some at a time if most counts are not stored."""
+        """Count the paths of rows; return the stored variables of counts."""
         batch, has = batch_of(rows, self.setup), self._has_d(rows)
         step = len(rows) if self.setup.has_by_d else rows_at_once(self.setup)
         runs = [slice(i, min(i + step, len(rows))) for i in range(0, len(rows), step)]

@@ -185,7 +185,7 @@ def _largest(
 
 @jit_norefs_inline
 def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: Floats) -> None:
-    """Fill ways[k]: the number of ways to a V of k symbols, with the greatest pi."""
+    """Fill ways[k]: the number of ways to a V of k symbols, for the greatest pi."""
     ways[: reference.length + 1] = 0
     for p in range(reference.v_classes):
         fewest, most = class_range(reference.v_match, reference.v_length, p)
@@ -195,7 +195,7 @@ def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: F
 
 @jit_norefs_inline
 def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Floats) -> float:
-    """Return the count: sum over boundaries of ways[b] times the ways of J to begin at b."""
+    """Return the number of paths: sum over boundaries b of ways[b] times those of J from b."""
     total = 0.0
     for p in range(reference.j_classes):
         fewest, most = class_range(reference.j_match, reference.j_length, p)
@@ -209,7 +209,10 @@ def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Flo
 def _pass_junction(
     reference: Reference, limits: KernelModel, symbols: Codes, source: Floats, target: Floats
 ) -> None:
-    """Extend ways by a junction: target[b] sums source[a] times the n-strings R[a:b]."""
+    """Extend partial paths by an N junction: fill target[b] from source[a].
+
+    Each is multiplied by the number of n-strings that the reference symbols R[a:b] stand for.
+    """
     for b in range(reference.length + 1):
         strings = 1.0
         target[b] = source[b]
@@ -228,7 +231,10 @@ def _pass_d(
     source: Floats,
     target: Floats,
 ) -> None:
-    """Extend ways by a D gene: target[b] sums source[a] times the ways of D to be R[a:b]."""
+    """Extend partial paths by a D gene: fill target[b] from source[a].
+
+    Each is multiplied by the number of ways of D to be the reference symbols R[a:b].
+    """
     longer, crossing, _ = find_everywhere(gene, reference, tables, limits, scratch)
     weights, pi = tables.d_weights, limits.max_p
     for b in range(reference.length + 1):

@@ -78,7 +78,7 @@ def _count_dp1(
 def sum_exact(
     symbols: Codes, reference: Reference, has_d: bool, longer: int, scratch: Scratch
 ) -> None:
-    """Fill scratch.total: paths V N D N J by the total number n of n-nucleotides.
+    """Fill scratch.total: numbers of paths V N D N J by the total number n of n-nucleotides.
 
     D is a segment that find_d listed, or empty if not `has_d`. `longer` is the number of segments
     of more than SHORT symbols.
@@ -109,7 +109,7 @@ def sum_exact(
 
 @jit_norefs_inline
 def sum_exact_without_d(reference: Reference, scratch: Scratch) -> None:
-    """Fill scratch.total: paths V N J by the number n of n-nucleotides."""
+    """Fill scratch.total: numbers of paths V N J by the number n of n-nucleotides."""
     total = spread(0, scratch.total, LANES)
     for a in range(reference.length - reference.j_match, reference.last_a + 1):
         total = total + resize_to(load(scratch.exact, row_of(0, a), LANES), scratch.total)

@@ -59,7 +59,10 @@ def sum_without_d(symbols: Any, reference: Any, per_pair: int, scratch: Any) -> 
 
 @jit_norefs_inline
 def sum_direct(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
-    """Fill a term of V N J, of classes v and j: the sum of the rows of J at the ends of V."""
+    """Fill term number `term`: paths V N J by nu, for classes v and j of the ends.
+
+    A class is the number of palindrome symbols.
+    """
     fewest, most = class_range(reference.v_match, reference.v_length, v)
     ways = spread(0, scratch.direct, LANES)
     for k in range(max(fewest, reference.first_b), most + 1):
@@ -70,7 +73,10 @@ def sum_direct(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
 
 @jit_norefs_inline
 def sum_parted(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
-    """Fill a term of V N N J, of classes v and j; its two junctions meet at any boundary."""
+    """Fill term number `term`: paths V N N J by nu, for classes v and j of the ends.
+
+    Their two junctions meet at any boundary.
+    """
     ways = spread(0, scratch.parted, LANES)
     for a in range(reference.first_b, reference.last_a + 1):
         before = load(scratch.v_rows, row_of(v, a), LANES)
@@ -81,7 +87,7 @@ def sum_parted(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
 
 @jit_norefs_inline
 def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: Any) -> None:
-    """Fill the term of V N D N J, of classes v and j, for D segments without palindromes.
+    """Fill term number `term`: paths V N D N J by nu, D without palindromes, classes v and j.
 
     Segments that end at the same boundary b share the factor of J. `longer` is the number of
     segments of more than SHORT symbols.
@@ -101,11 +107,13 @@ def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: 
 
 @jit_norefs_inline
 def short_pieces(rows: Any, p: int, b: int, matches: Any) -> Any:
-    """Return the ways to boundary b through a D segment of 1..SHORT symbols without palindromes.
+    """Return the number of paths to boundary b through a D segment of 1..SHORT symbols.
+
+    Segments with palindromes are not counted.
 
     Parameters
     ----------
-    rows : ways from V to each boundary
+    rows : numbers of paths from V to each boundary
     p : class of V
     b : end of the segments
     matches : numbers of segments by end and length, see find_pieces
@@ -118,11 +126,11 @@ def short_pieces(rows: Any, p: int, b: int, matches: Any) -> Any:
 
 @jit_norefs_inline
 def short_pieces_back(rows: Any, p: int, a: int, matches: Any) -> Any:
-    """Return the ways from boundary a to J through a D segment of 1..SHORT symbols.
+    """Return the number of paths from boundary a to J through a D segment of 1..SHORT symbols.
 
     Parameters
     ----------
-    rows : ways from each boundary to J
+    rows : numbers of paths from each boundary to J
     p : class of J
     a : start of the segments
     matches : numbers of segments by end and length, see find_pieces
@@ -173,9 +181,11 @@ def list_classes(crossing: int, scratch: Any) -> int:
 
 @jit_norefs_inline
 def sum_with_d(reference: Any, longer: int, crossing: int, per_pair: int, scratch: Any) -> int:
-    """Fill the terms of one D gene, for each pair of classes of V and J; return their number.
+    """Fill the terms of one D gene: path counts by nu, for each combination of classes of ends.
 
-    scratch.term_weight gets the offset of each term's weights.
+    A class is the number of palindrome symbols of an end. `longer` and `crossing` are the numbers
+    of segments that find_d listed. scratch.term_weight gets the offset of each term's weights.
+    Return the number of terms.
     """
     n_classes = list_classes(crossing, scratch)
     term = 0

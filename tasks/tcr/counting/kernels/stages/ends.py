@@ -55,11 +55,11 @@ def class_range(matched: int, germline: int, p: int) -> tuple[int, int]:
 
 @jit_norefs_inline
 def v_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> None:
-    """Fill rows[a] with the ways from V to boundary a over one junction, by nu, for class p.
+    """Fill rows[a], by nu: numbers of paths from V over one junction to boundary a, for class p.
 
-    They are the sum over k = a - nu .. a, V of k symbols, of the numbers of n-strings R[k:a].
-
-    By recursion, A[a, nu] = v(a) + w(R[a - 1]) A[a - 1, nu - 1], for a = 0..last_a.
+    They are the sum over k = a - nu .. a, V of k symbols, of the numbers of n-strings R[k:a]. By
+    recursion, A[a, nu] = v(a) + w(R[a - 1]) A[a - 1, nu - 1], for a = 0..last_a. The class is the
+    number of palindrome symbols of V.
     """
     fewest, most = class_range(reference.v_match, reference.v_length, p)
     row = spread(0, rows, LANES)
@@ -75,9 +75,9 @@ def v_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> No
 
 @jit_norefs_inline
 def j_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> None:
-    """Fill rows[b] with the ways from boundary b over one junction to J, by nu, for class p.
+    """Fill rows[b], by nu: numbers of paths from boundary b over one junction to J, for class p.
 
-    The mirror image of v_rows, for b = first_b..length.
+    This is the mirror image of v_rows, for b = first_b..length.
     """
     fewest, most = class_range(reference.j_match, reference.j_length, p)
     row = spread(0, rows, LANES)
@@ -92,9 +92,9 @@ def j_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> No
 
 @jit_norefs_inline
 def exact_rows(symbols: Codes, reference: Reference, rows: NumpyArray, unit: NumpyArray) -> None:
-    """Fill rows[a] with the ways to boundary a: V of a - n symbols, then n n-nucleotides (DP-1).
+    """Fill rows[a], by n: numbers of paths to boundary a by V and exactly n n-nucleotides (DP-1).
 
-    Lanes are n. `unit` has 1 in the first lane, else 0.
+    `unit` has 1 in the first lane, else 0.
     """
     row = spread(0, rows, LANES)
     one = load(unit, 0, LANES)

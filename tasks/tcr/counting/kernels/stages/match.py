@@ -87,7 +87,7 @@ def match_ends(
 
 @jit_norefs_inline
 def has_window(reference: Reference) -> bool:
-    """Return True if a D segment of up to SHORT symbols can be reached from both V and J."""
+    """Return True if V and J leave boundaries at which a D segment of 1..SHORT symbols can end."""
     return max(1, reference.first_b) <= min(reference.length, reference.last_a + SHORT)
 
 
@@ -181,7 +181,7 @@ def _extended(short: Any, mask: Any) -> Any:
 
 @jit_norefs_inline
 def _not_nothing(short: Any) -> int:
-    """Return the number of nonzero registers, which are those of the latest starts."""
+    """Return how many of the last SHORT registers are nonzero: those of the latest starts."""
     run1, run2, run3, run4 = short
     return int(run1 != NOTHING) + int(run2 != NOTHING) + int(run3 != NOTHING) + int(run4 != NOTHING)
 

@@ -49,18 +49,18 @@ ONCE = np.ones(END_CLASSES, np.uint64)
 
 
 class Chain(NamedTuple):
-    """Buffers of the V-D-D-J count: numbers of ways to each boundary, by pi and nu.
+    """Buffers of the V-D-D-J count: numbers of partial paths at each boundary, by pi and nu.
 
     Rows have one dtype, with 32 bits for references without wildcards: paths/bounds.py.
 
     Attributes
     ----------
-    before : ways from V over a junction to each boundary
+    before : paths from V over a junction to each boundary
     after_d : the same, then over the first D
     after_n : the same, then over the junction after it
-    to_j : ways from each boundary over a junction to J
-    over_d : for each D gene, ways from each boundary over this gene and a junction to J
-    over_d_from : (D genes,) first boundary that has such ways
+    to_j : paths from each boundary over a junction to J
+    over_d : for each D gene, paths from each boundary over this gene and a junction to J
+    over_d_from : (D genes,) first boundary that has such paths
     totals : (pi, nu) sums to write
     both_empty : (pi,) ways to delete both D genes of a pair completely
     """
@@ -141,7 +141,10 @@ def _count_pairs(
 def _weigh_ends(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, chain: Chain
 ) -> None:
-    """Fill chain.before and .to_j: rows of V and J, summed over classes times multiplicities."""
+    """Fill chain.before and .to_j from the rows of V and J, by their ways for each pi.
+
+    Rows are summed over classes, the numbers of palindrome symbols.
+    """
     for pi in range(limits.max_p + 1):
         for b in range(reference.length + 1):
             v_row = spread(0, chain.before, LANES)
@@ -171,7 +174,10 @@ def _pass_d(
     scratch: Scratch,
     chain: Chain,
 ) -> None:
-    """Fill chain.after_d[pi, b]: ways from V to a, then the D gene `found` as R[a:b].
+    """Extend the partial paths from V by a D gene: fill chain.after_d from chain.before.
+
+    The gene matches R[a:b]. Only a <= last_a and b <= reached have paths. `found` is the gene and
+    its numbers of longer and crossing segments.
 
     Only a <= last_a and b <= reached have ways. `found` is the gene and its numbers of longer and
     crossing segments.
@@ -206,7 +212,7 @@ def _pass_d_back(
     scratch: Scratch,
     chain: Chain,
 ) -> None:
-    """Fill chain.over_d[gene, pi, a]: the D gene as R[a:b], then the ways from b to J.
+    """Extend the partial paths to J by a D gene before them: fill chain.over_d from chain.to_j.
 
     `found` is the gene and its numbers of longer and crossing segments.
     """
@@ -248,9 +254,10 @@ def _clear(first: int, last: int, limits: KernelModel, rows: NumpyArray) -> None
 def _pass_junction(
     last: int, limits: KernelModel, scratch: Scratch, source: NumpyArray, target: NumpyArray
 ) -> None:
-    """Extend ways by a junction: target[pi, b] sums source[pi, a] times the n-strings R[a:b].
+    """Extend partial paths by an N junction: fill target[pi, b], b <= last, from source[pi, a].
 
-    b is at most `last`; each lane nu takes n-strings of at most nu symbols.
+    Each is multiplied by the number of n-strings that the reference symbols R[a:b] stand for. They
+    count in the lanes nu >= b - a.
     """
     for pi in range(limits.max_p + 1):
         for b in range(last + 1):
@@ -267,9 +274,9 @@ def _pass_junction(
 def _join_seconds(
     first: int, last: int, row: int, limits: KernelModel, chain: Chain, outputs: Outputs
 ) -> None:
-    """Write the counts of the D gene `first` with each later gene, for reference `row`.
+    """Write the counts of pairs of the D gene `first` and each later gene, for reference `row`.
 
-    Ways over the first gene meet those over the second at boundaries up to `last`.
+    Paths over the first gene meet those over the second at boundaries up to `last`.
     """
     pair = first * (2 * limits.n_d - first - 1) // 2
     for second in range(first + 1, limits.n_d):
@@ -290,7 +297,7 @@ def _join_j(
     last: int,
     totals: NumpyArray,
 ) -> None:
-    """Fill totals[pi]: sum over boundaries first..last of the ways to each times those onward to J.
+    """Fill totals[pi]: sum over boundaries first..last of source (from V) times onward (to J).
 
     `at` is the index of the rows in `onward`.
     """
@@ -303,7 +310,7 @@ def _join_j(
 
 @jit_norefs_inline
 def _sum_empty(reference: Reference, limits: KernelModel, scratch: Scratch, chain: Chain) -> None:
-    """Fill chain.totals: the ways V N N N J, in which both D have length zero."""
+    """Fill chain.totals: numbers of paths V N N N J, in which both D have length zero."""
     last = min(reference.length, reference.last_a + limits.max_n)
     _pass_junction(last, limits, scratch, chain.before, chain.after_n)
     for pi in range(limits.max_p + 1):

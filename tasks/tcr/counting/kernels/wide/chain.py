@@ -16,7 +16,10 @@ from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 @jit_norefs_part
 def find_wide_palindromes(symbols: Codes, length: int, max_p: int, turns: Numbers) -> None:
-    """Fill turns[q]: half the length of the palindrome of R around boundary q, at most max_p."""
+    """Find the boundaries around which the reference is its own reverse complement.
+
+    Fill turns[q] with half the length of that palindrome around boundary q, at most max_p.
+    """
     for q in range(length + 1):
         most = min(q, length - q, max_p)
         t = 0
@@ -35,9 +38,9 @@ def complement(code: int) -> int:
 def leave_v(
     reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: WideWork
 ) -> None:
-    """Fill work.from_v[b, nu] with the ways from V over one junction to boundary b.
+    """Fill work.from_v[b, nu]: numbers of paths from V over one junction to boundary b.
 
-    V of k symbols has `ways[place + k]` ways; R[k:b] is the n-string.
+    V ends after k symbols of the reference R in `ways[place + k]` ways; R[k:b] is the n-string.
     """
     symbols, n_nus = work.symbols, len(limits.nus)
     for b in range(reference.length + 1):
@@ -59,9 +62,9 @@ def leave_v(
 def reach_j(
     reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: WideWork
 ) -> None:
-    """Fill work.j_row[b] with the ways of J to begin at b, to_j[b, nu] with those over a junction.
+    """Fill work.to_j[b, nu]: numbers of paths from boundary b over one junction to J.
 
-    J of k symbols has `ways[place + k]` ways.
+    work.j_row[b] gets the ways of J to begin at b; J of k symbols has `ways[place + k]` ways.
     """
     symbols, n_nus, length = work.symbols, len(limits.nus), reference.length
     work.j_row[: length + 1] = 0
@@ -85,7 +88,11 @@ def reach_j(
 def pass_junction(
     reference: Reference, source: NumpyArray, target: NumpyArray, limits: WideLimits, work: WideWork
 ) -> None:
-    """Extend ways by a junction: target[b, nu] sums source[a, nu] times the n-strings R[a:b]."""
+    """Extend partial paths by an N junction: fill target[b, nu] from source[a, nu].
+
+    Both are numbers of paths to a boundary of the reference R. Each is multiplied by the number of
+    n-strings that R[a:b], of at most nu symbols, stands for.
+    """
     n_nus = len(limits.nus)
     for b in range(reference.length + 1):
         strings, k = work.unit[0], 0
@@ -108,7 +115,10 @@ def pass_d(
     limits: WideLimits,
     work: WideWork,
 ) -> None:
-    """Extend ways by a D gene: target[b, nu] sums source[a, nu] times work.weights of R[a:b].
+    """Extend partial paths by a D gene: fill target[b, nu] from source[a, nu].
+
+    Both are numbers of paths to a boundary of the reference R. Each is multiplied by work.weights,
+    the ways of D to be R[a:b].
 
     `empty` is the number of ways to delete the gene completely (a = b).
     """
@@ -125,7 +135,7 @@ def pass_d(
 
 @jit_norefs_part
 def join_to_j(reference: Reference, source: NumpyArray, limits: WideLimits, work: WideWork) -> None:
-    """Fill work.total[nu]: sum over boundaries b of source[b, nu] times work.to_j[b, nu]."""
+    """Join partial paths to J: fill work.total[nu], the sum of source[b, nu] * work.to_j[b, nu]."""
     n_nus = len(limits.nus)
     work.total[:n_nus] = 0
     for b in range(reference.length + 1):
@@ -135,7 +145,9 @@ def join_to_j(reference: Reference, source: NumpyArray, limits: WideLimits, work
 
 @jit_norefs_part
 def weigh_d(gene: int, p: int, reference: Reference, tables: WideTables, work: WideWork) -> None:
-    """Fill work.weights[b, a]: the ways of a D gene to be R[a:b], a < b, for the pi with index p.
+    """Fill work.weights[b, a]: in how many ways a D gene becomes R[a:b], a part of reference R.
+
+    This is for the pi (longest palindrome) with index p.
 
     The J-side cut leaves e symbols of the gene with its right palindrome. The V-side cut leaves a
     segment that ends there, or all of it after a palindrome of the next symbols in the reference.
@@ -156,7 +168,7 @@ def weigh_pieces(
     positions: tuple[int, int, int, int, int],
     work: WideWork,
 ) -> None:
-    """Fill work.weights[b, a]: the ways of a gene, given by its arrays, to be R[a:b].
+    """Fill work.weights[b, a]: in how many ways a gene becomes R[a:b], a part of reference R.
 
     Parameters
     ----------
@@ -195,9 +207,10 @@ def add_palindromic_d(
     work: WideWork,
     side: int,
 ) -> None:
-    """Add a D of e symbols that ends at b, after a palindrome of the symbols from b - e on.
+    """Add a D after palindromes of what follows the boundary where it begins.
 
-    Each palindrome length i adds to the weight of the segment R[b - e - i:b].
+    D has e symbols and ends at boundary b of the reference. A palindrome of i symbols adds to the
+    weight of the segment from b - e - i to b.
 
     Parameters
     ----------
