@@ -23,7 +23,7 @@ def make_benchmark_scene(extents: tuple[int, ...]) -> MemoryArray:
 
 
 def part(array: SourceArray) -> MemoryArray | None:
-    """Return all bands in the middle of an integer image: (bands, rows, columns); else None."""
+    """Return all bands of a window in the middle of an integer image; None for other arrays."""
     if array.dtype.kind not in "iu" or len(array.dims) not in (2, 3):
         return None
     band, y, x = image_dims(array)

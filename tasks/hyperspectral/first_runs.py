@@ -14,7 +14,7 @@ SHAPE = (96, 40, 48)  # bands, lines, columns
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return demos with few and many bands, and one round trip per file format.
+    """Return the warm-up runs: demos with few and many bands, a round trip per file format.
 
     Kernels are specialized for classes of band counts.
     """
@@ -47,7 +47,7 @@ def _file(
     options: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
 ) -> FirstRun:
-    """Return a round trip of a file through a store."""
+    """Return the warm-up run that compresses a file to a store, and decompresses this."""
     return FirstRun(
         name,
         make,

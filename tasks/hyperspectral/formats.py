@@ -23,7 +23,7 @@ TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 
 def _delegate_to(general: str) -> Callable[[Paths, SourceOptions], IndependentReader | None]:
-    """Return a function that reads a product's files with the general format's reader."""
+    """Return a function that opens product files with the reader of the general format."""
 
     def open_reader(paths: Paths, options: SourceOptions) -> IndependentReader | None:
         from gangsaw.tasks.formats.contract.table import get_format, readable

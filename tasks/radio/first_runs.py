@@ -17,7 +17,7 @@ POLARIZATIONS = (-5, -6, -7, -8)  # AIPS's numbers of XX, YY, XY, YX
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return one round trip per file format."""
+    """Return the warm-up runs: one round trip through a store per file format."""
     return (
         _file("MeasurementSet", "sky.ms", ("casacore", "pyuvdata")),
         _file("uvh5", "sky.uvh5", ("h5py", "pyuvdata")),
@@ -39,7 +39,7 @@ def _file(name: str, file: str, needs: tuple[str, ...]) -> FirstRun:
 
 
 def _write(path: Path) -> None:
-    """Write noise with 10 % of flags by pyuvdata, in the format of the suffix."""
+    """Write visibilities of noise with 10 % of flags by pyuvdata, in the format of the suffix."""
     from gangsaw.tasks.radio.libraries.quiet import quiet_and_offline
 
     with quiet_and_offline():

@@ -52,7 +52,7 @@ class ColumnArray(Described):
     version: str
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows, with the slices `rest` of the other axes: (rows, ...)."""
+        """Read the rows of a slice, with the slices `rest` of the other axes: (rows, ...)."""
         raise NotImplementedError
 
     def read(self, region: Region) -> NumpyArray:
@@ -106,7 +106,7 @@ class TemplateAttrs(TypedDict):
 
 @dataclass(frozen=True)
 class TemplatePart:
-    """Rows of a template that share their axes, as a group of the store.
+    """Rows of a template file that share their axes, and become one group of the store.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ def remedy(source: Source) -> str:
 
 @dataclass(frozen=True)
 class RowsPart:
-    """Rows of a file that share their axes, as a group of the store.
+    """Rows of a file that share their axes, and become one group of the store.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class RowsPart:
     files: tuple[ColumnArray, ...] = ()
 
     def contents(self) -> tuple[list[ColumnArray], list[Coordinate]]:
-        """Return its arrays and coordinates, named by their paths."""
+        """Return the arrays and coordinates of the group, named by their paths."""
         small = [column for column in self.columns if _is_small(column)]
         near = [*self.coords, *map(_read, small)]
         arrays = [_naming(column, near) for column in self.columns if column not in small]
@@ -203,7 +203,7 @@ class RowsPart:
         return [self._placed(array) for array in arrays], [self._placed(c) for c in near]
 
     def template(self) -> TemplatePart:
-        """Return its description for the template."""
+        """Return the description of the rows for the template."""
         variables: list[ColumnArray | Coordinate] = [*self.columns, *self.coords]
         items = (str(v.attrs["item"]) for v in variables if "item" in v.attrs)
         return TemplatePart(self.path, self.columns[0].rows, (*items, *self.lacking))
@@ -288,7 +288,7 @@ ALL = VariableSelection()
 
 
 def beyond(sizes: Mapping[str, int], most: int) -> Iterator[tuple[str, int]]:
-    """Yield the largest items, with their bytes, whose removal leaves at most `most` bytes."""
+    """Yield (name, bytes) of the largest items until the others have at most `most` bytes."""
     total = sum(sizes.values())
     for name, size in sorted(sizes.items(), key=lambda one: -one[1]):
         if total <= most:
@@ -298,7 +298,7 @@ def beyond(sizes: Mapping[str, int], most: int) -> Iterator[tuple[str, int]]:
 
 
 def without(source: RadioSource, lost: tuple[Refused, ...]) -> RadioSource:
-    """Return the source with a record of the items that are left out."""
+    """Return the source with notes of the items that are left out of it."""
     return replace(source, attrs={**source.attrs, **left_out_attrs(lost)}, left_out=lost)
 
 
@@ -317,7 +317,7 @@ def select_variables(source: RadioSource, variables: Sequence[str]) -> RadioSour
 
 
 def _naming(array: ColumnArray, coords: Iterable[Coordinate]) -> ColumnArray:
-    """Return the array with the CF attribute `coordinates`: coordinates along its axes."""
+    """Add the CF attribute `coordinates` to an array: names of the coordinates along its axes."""
     names = [c.name for c in coords if c.dims != (c.name,) and set(c.dims) <= set(array.dims)]
     return replace(array, attrs={**array.attrs, "coordinates": " ".join(names)})
 

@@ -34,7 +34,7 @@ class RowsRecord(TypedDict):
 
 @dataclass(frozen=True)
 class Rows:
-    """Mapping of rows to axes.
+    """Mapping of the rows of a visibility file to the axes time and baseline of arrays.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Rows:
         return self.shape[self.dims.index(self.order[-1])]
 
     def read(self, fetch: Fetch, region: Region) -> NumpyArray:
-        """Return the samples of a region of these axes; `fetch` reads runs of rows."""
+        """Return the samples of a region of these axes; `fetch` reads consecutive rows."""
         if len(self.shape) == 1:
             return fetch(region[0])
         outer, inner = region[::-1] if self._is_swapped else region
@@ -71,7 +71,7 @@ class Rows:
         return samples.swapaxes(0, 1) if self._is_swapped else samples
 
     def write(self, put: Put, region: Region, samples: NumpyArray) -> None:
-        """Pass the samples of a region of these axes to `put`, as runs of rows."""
+        """Write the samples of a region of these axes by `put`, which writes consecutive rows."""
         if len(self.shape) == 1:
             put(region[0], samples)
             return
@@ -83,7 +83,7 @@ class Rows:
             put(run, part)
 
     def spread(self, values: NumpyArray, dims: tuple[str, ...]) -> NumpyArray:
-        """Return values along some of these axes for every row, in the order of the file."""
+        """Repeat values along the axes `dims` for every row, in the order of the file."""
         own = tuple(dim for dim in self.dims if dim in dims)
         missing = tuple(i for i, dim in enumerate(self.dims) if dim not in own)
         rest = values.shape[len(own) :]
@@ -92,7 +92,7 @@ class Rows:
         return ordered.reshape(self.n_rows, *rest)
 
     def along(self, values: NumpyArray, dim: str) -> NumpyArray:
-        """Return values of every row, which vary only along `dim`, as values along that axis."""
+        """Reduce values of every row, which vary only along `dim`, to values along that axis."""
         if len(self.shape) == 1:
             return values
         grid = values.reshape([self.shape[self.dims.index(name)] for name in self.order])

@@ -169,7 +169,10 @@ def _circle() -> NDArray[np.complex128]:
 
 
 def _record(sums: Longs, finer: int, out: NDArray[np.complex64]) -> None:
-    """Write integer sums as float32 in Jy to `out`."""
+    """Write integer sums of correlator levels to `out` as complex64 in Jy.
+
+    `finer` is the scale of the sums, relative to those of 8-bit samples.
+    """
     scaled = sums.astype(np.float32) * np.float32(NOISE_JY / (NOISE_LEVELS * finer))
     out[...] = scaled.view(np.complex64)[..., 0]
 
@@ -182,11 +185,14 @@ def _gaussian(shape: tuple[int, ...], seed: int, counter: int) -> Longs:
 
 
 def _uniform(shape: tuple[int, ...], seed: int, counter: int) -> Floats:
-    """Return multiples of 2^-53 in [0, 1)."""
+    """Return uniform random multiples of 2^-53 in [0, 1)."""
     bits = _raw(math.prod(shape), seed, counter) >> np.uint64(11)
     return bits.reshape(shape).astype(np.float64) * np.float64(2.0**-53)
 
 
 def _raw(n: int, seed: int, counter: int) -> NDArray[np.uint64]:
-    """Return n words of a separate random stream: streams of two counters never overlap."""
+    """Return n random words, (n,) uint64, of the stream that seed and counter select.
+
+    Streams of two counters never overlap.
+    """
     return np.random.Philox(key=seed, counter=counter << 64).random_raw(n)

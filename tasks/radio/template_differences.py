@@ -8,7 +8,7 @@ import numpy as np
 
 
 def make_comparable(value: object) -> object:
-    """Return a form of a value that can be compared bit for bit."""
+    """Return an attribute or array in a form that `==` compares bit for bit, NaN included."""
     if isinstance(value, np.ndarray) and value.dtype.kind != "O":
         return (value.shape, value.dtype.str, value.tobytes())
     return repr(value)

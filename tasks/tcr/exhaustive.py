@@ -29,7 +29,7 @@ Table: TypeAlias = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Constructed:
-    """Numbers of paths that lead to a reference.
+    """Number of paths that lead to a reference, by limits of n-nucleotides and palindromes.
 
     Attributes
     ----------
@@ -112,7 +112,10 @@ START = Molecule(b"", 0, 0, True)
 
 
 def _constructed(reference: bytes, steps: Iterable[Step]) -> Iterator[Molecule]:
-    """Apply each step in every possible way, and yield the molecules equal to the reference."""
+    """Apply each recombination step in every way; yield the molecules equal to the reference.
+
+    The molecule is built from the end of J to the start of V.
+    """
     molecules = [START]
     for step in steps:
         made = itertools.chain.from_iterable(map(step, molecules))
@@ -149,7 +152,7 @@ def _table(found: Counter[tuple[int, int, bool]], rules: Model) -> Table:
 
 
 def _extensions(length: int, rules: Model) -> Iterator[int]:
-    """Yield each palindrome length of a gene's end; with two strands, nonzero ones twice."""
+    """Yield each palindrome length of a gene end; with two strands, nonzero lengths twice."""
     yield 0
     for p in range(1, min(rules.max_p, length) + 1):
         yield from [p] * rules.strands
@@ -244,7 +247,10 @@ def _d_in_order(gene: bytes, rules: Model) -> Step:
 
 
 def _joined(fragment: bytes, molecule: Molecule, p: int, empty: bool = True) -> Molecule:
-    """Join a fragment, whose palindrome has `p` symbols, to the left of a molecule."""
+    """Join a fragment, whose palindrome has `p` symbols, to the left of a molecule.
+
+    `empty` is True if the fragment is no D of at least one symbol.
+    """
     symbols = fragment + molecule.symbols
     return Molecule(symbols, max(molecule.p, p), molecule.n, molecule.empty and empty)
 

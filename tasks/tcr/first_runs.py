@@ -19,7 +19,7 @@ ANNOTATE = ("tcr", "annotate", *READS, "receptors.tsv", *OF, "--workers", "0")
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return a count of a small table, and an annotation of simulated reads."""
+    """Return the warm-up runs: a count of a small table, an annotation of simulated reads."""
     return (
         FirstRun(
             "repertoire",

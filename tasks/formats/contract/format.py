@@ -33,7 +33,7 @@ ONE = range(1, 2)  # exactly one path
 
 
 class Sure(IntEnum):
-    """Confidence of a format that a path is one of its own."""
+    """Confidence of a format that a path has this format."""
 
     NO = 0
     ELSE = 1  # only if no other format takes the path
@@ -44,7 +44,7 @@ class Sure(IntEnum):
 
 @dataclass(frozen=True)
 class Look:
-    """Facts about a path that are known before it is opened.
+    """Facts about a path for format detection, known before it is opened.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Fit:
     refusal : reason why the format cannot hold the data set, "" if it can
     lost : description of each item that would be lost; the user must accept each loss
     is_own : whether the data set was read from a file of this format
-    told : description of each item that changes its form without loss
+    told : messages: description of each item that changes its form without loss
     """
 
     refusal: str = ""
@@ -179,7 +179,7 @@ def suitable(_: Source, __: Paths, ___: ExportOptions) -> None:
 
 
 def nothing_lost(_: Source, __: ExportOptions) -> tuple[str, ...]:
-    """Return no losses: the export options lose nothing beyond the losses of the format."""
+    """Return (): the export options lose nothing beyond what the format itself cannot hold."""
     return ()
 
 
@@ -279,7 +279,7 @@ class Format:
     def _refuse_others(
         self, what: str, requested: frozenset[str], accepted: frozenset[str]
     ) -> None:
-        """Raise BadParams, with the accepted options, if a requested one is not among them."""
+        """Raise BadParams for a requested option that is not accepted; the message lists these."""
         if requested <= accepted:
             return
         wrong = join_words(flags(requested - accepted))

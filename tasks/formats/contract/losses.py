@@ -38,7 +38,7 @@ def lost_attributes(source: Source, supported: Collection[str] = ()) -> Iterator
 
 
 def _inner(value: object) -> list[str]:
-    """Return the keys of an attribute that is an object or the JSON text of one, else []."""
+    """Return the keys of an attribute that is a dict or the JSON text of one, else []."""
     try:
         found = json.loads(value) if isinstance(value, str) else value
     except ValueError:

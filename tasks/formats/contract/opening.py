@@ -41,7 +41,7 @@ START = 8  # bytes of a file that formats get for detection
 
 
 class UnknownFormat(BadParams):
-    """No format recognises the paths; the user may describe them as raw samples."""
+    """Error: no format recognises the paths; the user may describe them as raw samples."""
 
 
 def open_source(path: str | Sequence[str], options: SourceOptions | None = None) -> Source:
@@ -56,7 +56,7 @@ def open_source(path: str | Sequence[str], options: SourceOptions | None = None)
 
 
 def open_store(path: str, options: SourceOptions | None, mending: MendingOf) -> ZarrSource:
-    """Return the Zarr store at a path; `mending` defines how damaged blocks are read.
+    """Return the Zarr store at a path; `mending` gives the treatment of damaged blocks.
 
     Raises BadParams like `open_source`, and for a source that is no Zarr store.
     """
@@ -141,7 +141,7 @@ def _opening(what: str, kind: Format) -> Iterator[None]:
 
 
 def _is_named(what: str, error: BadParams) -> bool:
-    """Return True if an error message names one of the paths."""
+    """Return True if an error message has the name of a path in `what`, a list with commas."""
     return any(Path(path).name in str(error) for path in what.split(", "))
 
 
@@ -175,7 +175,7 @@ def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> F
 
 @contextmanager
 def without_pipes(paths: Sequence[str], options: SourceOptions) -> Iterator[list[str]]:
-    """Yield paths to open; pipes are copied to files if their format is not read in order."""
+    """Yield the paths to open; pipes are replaced by file copies if their format needs that."""
     if not any(map(is_pipe, paths)) or not _copies_pipes(options):
         yield list(paths)
         return

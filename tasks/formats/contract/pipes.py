@@ -156,7 +156,7 @@ def _copy_all(copies: Mapping[str, Path]) -> None:
 
 @contextmanager
 def _pipes_named(names: Mapping[str, str]) -> Iterator[None]:
-    """Replace the paths of the copies by the names of the pipes in errors."""
+    """Replace the paths of temporary copies by the names of the pipes in errors."""
     try:
         yield
     except ChunkError:

@@ -15,7 +15,7 @@ GROUP = "gangsaw.formats"
 
 @lru_cache(maxsize=1)
 def formats() -> dict[str, Format]:
-    """Return all formats by name; a warning names each one that cannot be imported."""
+    """Return all installed formats by name; a warning names each one that cannot be imported."""
     entries = entry_points.find_entries(GROUP)
     found = {
         name: entry_points.load_first(several, partial(_named, name))
@@ -25,7 +25,7 @@ def formats() -> dict[str, Format]:
 
 
 def how_sure(kind: Format, look: Look) -> Sure:
-    """Return the confidence of a format; a failing plugin gives `Sure.NO` and a warning."""
+    """Return a format's confidence for a path; a failing plugin gives `Sure.NO` and a warning."""
     return (
         entry_points.query_plugin(_entries().get(kind.name), lambda: _looked(kind, look)) or Sure.NO
     )
@@ -51,7 +51,7 @@ def writable() -> list[Format]:
 
 
 def get_format(name: str, among: list[Format]) -> Format:
-    """Return the format with this name; raise BadParams with the known names if there is none."""
+    """Return the format with a name; raise BadParams with the known names if there is none."""
     for kind in among:
         if kind.name == name:
             return kind

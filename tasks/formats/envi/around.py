@@ -43,7 +43,7 @@ def coordinate(part: FlatArray) -> Coordinate:
 def part_named(
     name: str, coords: Iterable[Coordinate], arrays: Iterable[SourceArray]
 ) -> SourceArray | None:
-    """Return the bytes that a store contains under this name, or None."""
+    """Return the array or coordinate of bytes with this name as an array, or None."""
     for coord in coords:
         if coord.name == name and _is_bytes(coord.values.dtype.str, coord.dims):
             return MemoryArray(coord.values, coord.dims, name)

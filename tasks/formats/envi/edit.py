@@ -39,7 +39,7 @@ def edited(header: HeaderText, wanted: Fields) -> str:
 
 
 def is_same_value(there: str | list[str], wanted: str | list[str]) -> bool:
-    """Return True for values with the same meaning: equal numbers, or text that differs in case."""
+    """Return True if two field values mean the same: equal numbers, or text in another case."""
     if _several(there) == _several(wanted):  # NetCDF stores a list of one text as a text
         return True
     if isinstance(there, str) and isinstance(wanted, str) and there.lower() == wanted.lower():

@@ -152,7 +152,7 @@ def _length(part: SourceArray | None) -> int:
 def _placed(
     source: SourceArray, flat: FlatFile, before: SourceArray | None, after: SourceArray | None
 ) -> list[tuple[SourceArray, FlatFile]]:
-    """Return the arrays to write into the data file, each with its layout there."""
+    """Return the arrays to write into the data file, with their layouts: image, bytes around it."""
     around = [(before, 0), (after, flat.nbytes)]
     bytes_of = [
         (part, FlatFile(part.shape, (0,), part.dtype, offset))
@@ -232,7 +232,7 @@ def _ordered(header: Fields, layout: Fields) -> Fields:
 
 
 def _is_true(header: Fields, layout: Fields) -> bool:
-    """Return True if the file type of the source is valid for this layout."""
+    """Return True if the source's header field "file type" is valid for the new layout."""
     if is_library(header):
         return layout["bands"] == "1"
     return layout["file type"] != LIBRARY and not NOT_FLAT.search(str(header["file type"]))

@@ -64,7 +64,7 @@ def to_metadata(
 
 
 def _is_whole(value: object, n_bands: int) -> bool:
-    """Return True for a text, or a list with one name per band."""
+    """Return True if a field can be an attribute: a text, or a list of texts, one per band."""
     return isinstance(value, str) or (isinstance(value, list) and len(value) == n_bands)
 
 
@@ -112,7 +112,7 @@ def parse_numbers(value: object, n: int) -> NumpyArray | None:
 
 
 def _wkt(text: HeaderText) -> str:
-    """Return the coordinate system string unparsed, so that blanks after commas are kept."""
+    """Return the header field "coordinate system string" unparsed, to keep blanks after commas."""
     found = [e.raw for e in text.entries if standard_name(e) == "coordinate system string"]
     return found[-1].removeprefix("{").removesuffix("}").replace("\n", "").strip() if found else ""
 
@@ -148,7 +148,10 @@ def header_fields(
 
 
 def _of_window(fields: Fields, sides: Mapping[str, NumpyArray]) -> Fields:
-    """Return the fields with map info for the present pixels, perhaps a window cut by xarray."""
+    """Return the fields with map info for the pixels with centres `sides`.
+
+    These may be a window that xarray has cut from the image.
+    """
     info = fields.get("map info")
     if not {"x", "y"} <= sides.keys():
         return fields
@@ -225,7 +228,7 @@ def fill_fields(array_attrs: Mapping[str, object], dtype: Dtype) -> Fields:
 
 
 def can_store(coord: Coordinate, fields: Fields) -> bool:
-    """Return True if a header or data file can hold a coordinate other than a band field."""
+    """Return True if the ENVI header or data file can hold a coordinate that is no band field."""
     held = _coordinate_fields(coord, {})
     has_map = "map info" in fields and coord.name in ("x", "y")
     return bool(held) or has_map or coord.name in (BEFORE, AFTER)

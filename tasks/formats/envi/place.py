@@ -178,7 +178,7 @@ def place_fields(attrs: Mapping[str, object]) -> Fields:
 
 
 def map_of(x: NumpyArray, y: NumpyArray) -> list[str] | None:
-    """Return map info of an arbitrary map for pixels with these centres.
+    """Return the ENVI field "map info" of an arbitrary map for pixels with these centres.
 
     None if the centres are not equally spaced, or if y rises.
     """
@@ -189,7 +189,7 @@ def map_of(x: NumpyArray, y: NumpyArray) -> list[str] | None:
 
 
 def moved(info: list[str], x: NumpyArray, y: NumpyArray) -> list[str] | None:
-    """Return map info adapted to pixels with these centres, such as a window of the image.
+    """Return the ENVI field "map info" adapted to pixels with these centres, such as a window.
 
     None if map info cannot describe them: they are not equally spaced, or y rises.
     """
@@ -211,7 +211,10 @@ def moved(info: list[str], x: NumpyArray, y: NumpyArray) -> list[str] | None:
 
 
 def _line(centres: NumpyArray, step: float) -> tuple[float, float]:
-    """Return the outer edge of the first pixel and the pixel size; NaN if sizes differ."""
+    """Return the outer edge of the first pixel along an axis, and the pixel size.
+
+    The size is NaN if the centres are not equally spaced; `step` is the size of a single pixel.
+    """
     steps = np.diff(centres.astype(np.float64))
     if steps.size:
         step = float(steps.mean())

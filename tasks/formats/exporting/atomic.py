@@ -25,7 +25,9 @@ _WRITTEN: ContextVar[list[Path] | None] = ContextVar("written", default=None)
 
 @contextmanager
 def published_if(check: Callable[[], None]) -> Iterator[list[Path]]:
-    """Run `check` before any target is renamed, so that a changed input discards the output.
+    """Make jobs in the context run `check` before they rename targets.
+
+    If it raises, such as for a changed input, the output is discarded.
 
     Yields a list of the files and folders that were renamed to their targets so far.
     """
@@ -91,7 +93,7 @@ def _path_to_write(target: Path, stack: ExitStack) -> Path:
 
 
 def get_store_prefix(target: Path) -> Place:
-    """Return the store prefix by which a file or folder is leased."""
+    """Return the store prefix that names the lease of a target file or folder."""
     return Place(LocalStore(target.absolute()))
 
 
@@ -115,7 +117,7 @@ def _file(home: Place, key: str) -> Path:
 
 @contextmanager
 def _parts(targets: Sequence[Path], paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Yield temporary paths next to the targets; remove the remaining files at the end."""
+    """Yield temporary paths next to the targets; remove files that are left there at the end."""
     parts = [partial_path(place) for place in paths]
     try:
         yield parts

@@ -93,7 +93,7 @@ def _check_stdout(targets: Paths, kind: Format) -> None:
 
 
 def _loss(what: str, kind: Format, lost: Sequence[str]) -> str:
-    """Return the error message for a loss: its first items, and the option that accepts it."""
+    """Return the error message for items that a format cannot hold: the first ones, the remedy."""
     more = [f"{len(lost) - MOST_ITEMS} more"] if len(lost) > MOST_ITEMS else []
     items = join_words([*lost[:MOST_ITEMS], *more])
     return f"{what}: {kind.title} has no place for {items}; --accept-loss leaves that out"

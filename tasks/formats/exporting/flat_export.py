@@ -88,7 +88,7 @@ class FlatFile:
 
 @dataclass(frozen=True)
 class WriteRegions:
-    """Chunk function that reads the pieces of a batch and writes their samples to a flat file."""
+    """Task function that reads pieces of an array and writes their samples to a flat file."""
 
     source: SourceArray
     grid: ChunkGrid
@@ -99,7 +99,7 @@ class WriteRegions:
     side_by_side: bool = True
 
     def __call__(self, batch: range) -> int:
-        """Write the pieces of a batch; return the number of bytes written."""
+        """Write the pieces with these numbers; return the number of bytes written."""
         written = 0
         for number in batch:
             region = self.grid.region(number)
@@ -128,11 +128,13 @@ def write_flat(
 
 
 def slabs(chunks: ChunkGrid, order: Sequence[int], itemsize: int) -> ChunkGrid:
-    """Return a grid of pieces that join chunks so that their runs in the file are longer.
+    """Join chunks to pieces with longer contiguous ranges in the file; return their grid.
 
     Parameters
     ----------
+    chunks : grid of the chunks that are read
     order : for each axis of the file, slowest first, the axis of the array
+    itemsize : bytes of a sample
     """
     shape = [max(1, n) for n in chunks.shape]  # an array without samples has extents 0
     extents = [min(c, n) for c, n in zip(chunks.chunks, shape, strict=True)]
@@ -148,7 +150,10 @@ def slabs(chunks: ChunkGrid, order: Sequence[int], itemsize: int) -> ChunkGrid:
 
 
 def _outer_axes(where: Region, shape: tuple[int, ...]) -> int:
-    """Return the number of outer axes of a file, over which a region is split into runs."""
+    """Return the number of outer axes over which a region is not contiguous in a file.
+
+    For each index along them there is one contiguous range.
+    """
     outer = max(0, len(shape) - 1)
     while outer and where[outer].stop - where[outer].start == shape[outer]:
         outer -= 1

@@ -46,11 +46,12 @@ class Flat:
 
 @dataclass
 class _Maps:
-    """Memory maps of a process.
+    """Memory maps of flat files in a process, unmapped when too many pages were touched.
 
     Attributes
     ----------
-    touched : upper estimate of the bytes of touched pages, by file and spans
+    touched : upper estimate of the bytes of touched pages, by file and region (start and stop of
+        each axis)
     """
 
     lock: Lock = field(default_factory=Lock)
@@ -106,10 +107,10 @@ def touched_bytes(view: NumpyArray) -> int:
 
 
 def _touched(whole: NumpyArray, region: Region) -> tuple[Spans, int]:
-    """Return the spans that represent the pages touched by a read, and the bytes of these pages.
+    """Return the region whose pages a read touches, and the bytes of these pages.
 
-    The spans cover the whole last axis if its pages are at most MAPPED_BYTES: reads that differ
-    along that axis share pages.
+    The region, as start and stop of each axis, covers the whole last axis if its pages are at most
+    MAPPED_BYTES: reads that differ along that axis share pages.
     """
     widened = (*region[:-1], *(slice(0, n) for n in whole.shape[-1:]))
     for where in (widened, region):

@@ -39,7 +39,7 @@ def band_coordinates(image: DatasetReader) -> tuple[Coordinate, ...]:
 
 
 def _usual(tags: Mapping[str, str]) -> dict[str, BandFacts]:
-    """Return the default metadata of ENVI coordinates, for images that do not list them."""
+    """Return the default facts of wavelength coordinates, for images that do not list them."""
     units = {"units": tags[UNITS]} if UNITS in tags else {}
     return {name: {"dtype": "float64", "attrs": dict(units)} for name in NUMBERED}
 

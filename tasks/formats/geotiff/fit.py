@@ -113,7 +113,7 @@ def _lost_coordinates(source: Source, header: TiffHeader) -> Iterator[str]:
 
 
 def _centres(header: TiffHeader, sides: tuple[int, int]) -> dict[bool, NumpyArray]:
-    """Return the pixel centres by the transform, keyed by "is x"; {} if it is rotated."""
+    """Return the pixel centres of the transform: x at key True, y at False; {} if rotated."""
     place = header.transform or rasterio.Affine.identity()
     if not place.is_rectilinear:
         return {}
@@ -164,7 +164,10 @@ def _palette(image: rasterio.DatasetReader) -> Colours:
 
 
 def _comparable(metadata: ImageMetadata) -> dict[str, object]:
-    """Return the values to compare by their names in messages; absent texts become empty ones."""
+    """Return the metadata of an image as values by name, to find those that a trial file changes.
+
+    Absent texts become empty ones.
+    """
     flat: dict[str, object] = {
         "names of the bands": [name or "" for name in metadata["band_names"]],
         "scales": metadata["scales"],
@@ -183,7 +186,7 @@ def _number(nodata: float | None) -> float | str | None:
 
 
 def _tags(metadata: ImageMetadata) -> dict[str, str]:
-    """Return the value of every tag by its description in messages."""
+    """Return the value of every tag of image and bands by its description in messages."""
     found = {
         f"tag {_full(d, k)}": v for d, tags in metadata["tags"].items() for k, v in tags.items()
     }

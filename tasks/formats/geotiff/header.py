@@ -144,7 +144,7 @@ def is_mask(array: SourceArray) -> bool:
 
 
 def _complete_metadata(source: Source, array: SourceArray, n_bands: int) -> ImageMetadata:
-    """Return the metadata of the source file, completed from the attributes."""
+    """Return the metadata of the source file; missing items are taken from the attributes."""
     attrs = {**source.attrs, **array.attrs}
     metadata = repaired(str(attrs.pop(ATTR, "{}")), n_bands)
     names = next((attrs[key] for key in NAMES if _is_each(attrs.get(key), n_bands)), None)
@@ -171,7 +171,10 @@ def _is_each(value: object, n_bands: int) -> bool:
 
 
 def _fill(metadata: ImageMetadata, key: str, value: object, default: object) -> None:
-    """Fill metadata that the file did not define from an attribute, for all bands or for each."""
+    """Set the metadata `key` of each band from an attribute, if the file did not define it.
+
+    The attribute is a value for all bands, or a list with one for each; others are ignored.
+    """
     values = metadata[key]  # type: ignore[literal-required]
     if value is None or any(old not in (default, "") for old in values):
         return

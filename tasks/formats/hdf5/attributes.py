@@ -69,7 +69,10 @@ def _is_fill(item: h5py.Group | h5py.Dataset, name: str) -> bool:
 
 
 def _attribute(item: h5py.Group | h5py.Dataset, name: str) -> Attribute | None:
-    """Return an attribute; None if its value has no meaning outside the file."""
+    """Return an attribute's value as JSON with its note; None for lost references.
+
+    These are region references and those to objects that do not exist.
+    """
     import h5py
 
     held = item.attrs.get_id(name)
@@ -99,7 +102,7 @@ def _coded(kind: h5py.h5t.TypeID) -> str:
 
 
 def _json(values: NumpyArray) -> object:
-    """Return a single value as a scalar, several as a list."""
+    """Return the values of an attribute as JSON: a scalar for one value, else a list."""
     return plain_value(values.reshape(-1)[0] if values.size == 1 else values)
 
 
@@ -117,7 +120,7 @@ def _numbers(attribute: h5py.h5a.AttrID, shape: tuple[int, ...]) -> Attribute:
 def _text(
     attribute: h5py.h5a.AttrID, kind: h5py.h5t.TypeStringID, shape: tuple[int, ...]
 ) -> Attribute:
-    """Return a text attribute; bytes that are no UTF-8 are decoded as Latin-1."""
+    """Return an attribute of texts as JSON; bytes that are no UTF-8 are decoded as Latin-1."""
     raw = _texts(attribute, kind, shape)
     texts = [_shown(item) for item in raw]
     value = texts[0] if len(texts) == 1 else texts

@@ -113,7 +113,7 @@ def _size(source: Source) -> int:
 
 
 def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
-    """Write everything but the samples of the arrays, for which the file reserves space."""
+    """Write a file with everything but the samples of the arrays, for which it has space."""
     import h5netcdf
 
     named = [v for v in _variables(source) if not _axes(v).is_nameless]

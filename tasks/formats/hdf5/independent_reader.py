@@ -84,7 +84,7 @@ class NetcdfArray(Described):
 
 
 def _unwritten(data: h5py.Dataset, dtype: Dtype) -> object:
-    """Return the value that the NetCDF library reads where a variable has no record."""
+    """Return the value that the NetCDF library reads beyond the records of a variable."""
     import h5py
     from h5netcdf.legacyapi import default_fillvals
 
@@ -184,7 +184,7 @@ def _shape(item: h5py.Dataset, extents: dict[tuple[int, int], int]) -> tuple[int
 
 
 def _scales(item: h5py.Dataset) -> list[h5py.Dataset | None]:
-    """Return the scale of each axis; a coordinate variable lists the others by number."""
+    """Return the dimension scale of each axis; a coordinate variable lists others by number."""
     if "DIMENSION_LIST" in item.attrs or not item.is_scale or not item.ndim:
         return [axis[len(axis) - 1] if len(axis) else None for axis in item.dims]
     numbers = item.attrs.get("_Netcdf4Coordinates", ())
@@ -192,7 +192,7 @@ def _scales(item: h5py.Dataset) -> list[h5py.Dataset | None]:
 
 
 def _numbered(group: h5py.Group, number: int) -> h5py.Dataset | None:
-    """Return the scale with a dimension number, from a group or the nearest group above."""
+    """Return the dimension scale with a NetCDF number, from a group or the nearest group above."""
     import h5py
 
     for own in map(group.get, group):

@@ -75,7 +75,7 @@ def _ragged(data: h5py.Dataset, region: Region) -> object:
 
 
 def _raw_records(data: h5py.Dataset, region: Region) -> NumpyArray:
-    """Return the items of a region as void bytes; fill values where no record was written."""
+    """Return the items of a region as void bytes, the fill value beyond the written records."""
     dtype = np.dtype(f"V{data.id.get_type().get_size()}")
 
     def read(part: Region) -> NumpyArray:
@@ -119,7 +119,10 @@ def _texts(values: object) -> NumpyArray:
 
 
 def special_names(path: str, group: str) -> list[str]:
-    """Return the names of the data sets of a group that must be hidden from xarray."""
+    """Return the names of the data sets of a group for which `is_special` is true.
+
+    They are hidden from xarray.
+    """
     import h5py
 
     with open_hdf5(path) as file:
@@ -144,9 +147,9 @@ def is_special(data: h5py.Dataset) -> bool:
 
 
 def special(path: str, group: str, prefix: str) -> tuple[list[Hdf5Items], list[Refused]]:
-    """Return the special data sets of a group as variables, and the unsupported ones.
+    """Return the data sets of a group that xarray cannot read as variables, and unsupported items.
 
-    `prefix` is put before the names of the data sets.
+    These are data sets for which `is_special` is true. `prefix` is put before their names.
     """
     from gangsaw.tasks.formats.hdf5.open import lost_links, open_h5netcdf
 

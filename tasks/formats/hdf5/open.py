@@ -47,7 +47,7 @@ class KnownGroup(h5py.Group):  # type: ignore[misc]  # h5py has no types
                 yield name
 
     def __getitem__(self, path: str) -> object:
-        """Return a member in a form that h5netcdf accepts."""
+        """Return a member, wrapped so that h5netcdf accepts it."""
         return _known(f"{self.path}/{path}", super().__getitem__(path))
 
 
@@ -67,12 +67,12 @@ class KnownFile(h5py.File):  # type: ignore[misc]
     """HDF5 file whose groups list only members that h5netcdf can read."""
 
     def __getitem__(self, path: str) -> object:
-        """Return a member in a form that h5netcdf accepts."""
+        """Return a member, wrapped so that h5netcdf accepts it."""
         return _known(path, super().__getitem__(path))
 
 
 def _known(path: str, member: object) -> object:
-    """Return a member of a file in a form that h5netcdf accepts."""
+    """Return a member of a file, wrapped as `KnownGroup` or `PartlyNamed` if necessary."""
     if isinstance(member, h5py.Group):
         return KnownGroup.at(path, member)
     if isinstance(member, h5py.Dataset) and "DIMENSION_LIST" in member.attrs:
@@ -123,7 +123,7 @@ def open_h5netcdf(path: str, mode: str = "r", **options: object) -> NetcdfFile:
 
 
 def get_axis_names(variable: h5netcdf.Variable) -> tuple[str, ...]:
-    """Return the names of a variable's axes."""
+    """Return the names of a variable's axes, also of unnamed ones."""
     data = h5py.Dataset(variable._h5ds.id)  # not `PartlyNamed`, which hides the axes
     if "DIMENSION_LIST" not in data.attrs:
         return tuple(map(str, variable.dimensions))

@@ -47,7 +47,9 @@ NUMBER = "_Netcdf4Dimid"  # attribute with the number of a dimension
 
 @dataclass(frozen=True)
 class Kind:
-    """Carried variable with the name, axes and shape of the data set that it becomes.
+    """Variable to be written as an HDF5 data set with a type that NetCDF lacks.
+
+    The store has its items in another form, such as bytes along one more axis.
 
     Attributes
     ----------
@@ -74,7 +76,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Plain:
-    """Source without the variables that are restored separately."""
+    """Source with only those variables whose types NetCDF has."""
 
     name: str
     arrays: tuple[SourceArray, ...]
@@ -88,7 +90,7 @@ class Plain:
 
 
 def apart(source: Source) -> tuple[Plain, tuple[Kind, ...]]:
-    """Return the plain variables of a source, and those that need HDF5 types of their own."""
+    """Split the variables of a source: those with types of NetCDF, and those of HDF5 only."""
     found = restored_variables(source)
     carried = [v for v in found if _is_apart(v)]
     names = {v.name for v in carried}
@@ -148,7 +150,10 @@ def _kind(variable: SourceArray | Coordinate) -> Kind:
 
 
 def write_kinds(path: Path, kinds: Sequence[Kind]) -> None:
-    """Add data sets, without attributes, to a file that already defines their dimensions."""
+    """Add data sets with HDF5 types to a NetCDF file that already defines their dimensions.
+
+    Their attributes are not written.
+    """
     import h5py
 
     if not kinds:
@@ -187,14 +192,14 @@ def _is_scale(item: h5py.Group | h5py.Dataset) -> bool:
 
 @dataclass(frozen=True)
 class Users:
-    """Number of a dimension, and the data sets along it with the axis of each."""
+    """Number of a NetCDF dimension, and the (data set, axis) pairs that have its scale."""
 
     number: object
     axes: tuple[tuple[str, int], ...]
 
 
 def _released(file: h5py.File, path: str) -> Users | None:
-    """Delete the placeholder of a dimension, and return its users; None if there is none."""
+    """Delete the placeholder data set of a dimension; return where it was attached, or None."""
     if path not in file:
         return None
     old = file[path]
@@ -272,7 +277,7 @@ def _type(group: h5py.Group, kind: Kind) -> h5py.h5t.TypeID:
 
 
 def _plain_type(kind: Kind) -> object:
-    """Return the type description of a variable that is not carried."""
+    """Return the type description of a variable that the store has in its original type."""
     return "text" if kind.dtype.kind == "T" else in_order(kind.of.attrs, kind.dtype).str
 
 

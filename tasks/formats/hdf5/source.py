@@ -218,7 +218,7 @@ def open_variables(path: str, group: str) -> list[XarrayArray]:
 def _part(
     path: str, engine: str, group: str, below: str, version: str, file: NetcdfFile | None
 ) -> tuple[GroupAttrs, list[SourceArray], list[Refused]]:
-    """Return a group, its variables and its unsupported items.
+    """Return the attributes, variables and unsupported items of one group of a file.
 
     Variables are named by their paths from the opened group.
     """
@@ -245,7 +245,7 @@ def _attrs_of(attrs: Mapping[Hashable, object], dtype: Dtype) -> dict[str, objec
 def _hdf5_part(
     path: str, group: str, below: str, version: str, file: NetcdfFile
 ) -> tuple[GroupAttrs, list[SourceArray], list[Refused]]:
-    """Return an HDF5 group, its variables and unsupported items.
+    """Return the attributes, variables and unsupported items of one group of an HDF5 file.
 
     Axis names come from h5netcdf, all else from h5py, which takes attributes of unusual types.
     """
@@ -379,13 +379,13 @@ def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
 
 @cache_open_files(256)
 def _hdf5(path: str, version: str) -> h5py.File:
-    """Return the open file; `version` only distinguishes files."""
+    """Open an HDF5 file; `version` only distinguishes files in the cache."""
     return open_hdf5(path)
 
 
 @cache_open_files(32)
 def _cached(path: str, engine: str, version: str) -> xr.Dataset:
-    """Return the data set, opened lazily; `version` only distinguishes files."""
+    """Open a file lazily with xarray; `version` only distinguishes files in the cache."""
     return xr.open_dataset(
         path,
         engine=engine,

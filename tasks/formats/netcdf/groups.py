@@ -64,7 +64,7 @@ def dimensions(variables: Iterable[Axes]) -> Mapping[str, Mapping[str, int]]:
 
 
 def _uses(variables: Iterable[Axes]) -> Mapping[str, Mapping[str, int]]:
-    """Return the extent of each axis name in each group with variables along that axis."""
+    """Return axis name -> group with variables along that axis -> extent."""
     uses: dict[str, dict[str, int]] = {}
     for of in variables:
         for name, n in zip(of.dims, of.shape, strict=True):
@@ -76,7 +76,10 @@ def _uses(variables: Iterable[Axes]) -> Mapping[str, Mapping[str, int]]:
 
 
 def _homes(extents: Mapping[str, int]) -> Mapping[str, int]:
-    """Return the extent of a dimension in each group that must define it."""
+    """Return the groups that must define a dimension, with its extent, given that of each user.
+
+    If all extents are equal, that is the innermost common group of the variables.
+    """
     if len(set(extents.values())) == 1:
         return {_common(extents): next(iter(extents.values()))}
     homes: dict[str, int] = {}

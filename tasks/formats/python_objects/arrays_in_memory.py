@@ -50,13 +50,16 @@ class HeldParts:
 
 @runtime_checkable
 class Wrapping(Protocol):
-    """Array derived from another one, whose axes are its leading axes."""
+    """Array derived from another one, `of`, such as a view of its items as bytes.
+
+    The axes that both share are their leading ones.
+    """
 
     of: SourceArray
 
 
 def span_of(region: Region) -> Span:
-    """Return the key of a region: start and stop of each axis."""
+    """Return a region as a hashable key: start and stop of each axis."""
     return tuple((s.start, s.stop) for s in region)
 
 
@@ -82,6 +85,9 @@ def based_on(array: SourceArray, base: SourceArray) -> SourceArray:
 
 
 def base_region(region: Region, base: SourceArray) -> Region:
-    """Return the region of the base that a region needs: its leading axes, all of the others."""
+    """Return the region of the base array that a region of a derived array needs.
+
+    Further axes of the base are needed whole.
+    """
     own = region[: len(base.shape)]
     return own + tuple(slice(0, n) for n in base.shape[len(own) :])

@@ -66,7 +66,7 @@ def _array(value: object, client: Client | None) -> SourceArray | None:
 
 
 def _of(module: str, *names: str) -> tuple[type, ...]:
-    """Return classes of a library if it is imported; else no object can be an instance of them."""
+    """Return classes of a module, () if it is not imported: then no object is an instance."""
     found = sys.modules.get(module)
     there = (getattr(found, name, None) for name in names)
     return tuple(one for one in there if isinstance(one, type))

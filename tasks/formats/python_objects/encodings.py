@@ -32,7 +32,7 @@ def fitting(array: SourceArray, wanted: Sequence[int]) -> tuple[int, ...]:
 
 
 def _fitting(blocks: Sequence[int], wanted: int) -> int:
-    """Return the extent nearest to the wanted one that divides all blocks but the last."""
+    """Return the chunk extent nearest to the wanted one that divides all blocks but the last."""
     inner = math.gcd(*blocks[:-1]) if len(blocks) > 1 else 0
     if not inner or wanted >= inner:
         return inner or wanted
@@ -42,7 +42,7 @@ def _fitting(blocks: Sequence[int], wanted: int) -> int:
 
 
 def has_same_form(array: SourceArray) -> bool:
-    """Return True if xarray and `compress` store an array in the same form: it is not carried."""
+    """Return True if `compress` stores an array's items unconverted, as xarray does."""
     return isinstance(array, BlockArray | HeldArray)
 
 

@@ -75,7 +75,7 @@ def _opened(
 
 @contextmanager
 def _errors_in_a_line(where: str) -> Iterator[None]:
-    """Convert errors of xarray about a store; errors about its options pass unchanged."""
+    """Convert xarray's errors about a store to one-line errors, except those about options."""
     try:
         yield
     except KeyError as error:
@@ -91,14 +91,20 @@ def _errors_in_a_line(where: str) -> Iterator[None]:
 
 
 def _as_it_was(data: xr.Dataset) -> xr.Dataset:
-    """Return a data set with the original items of its carried variables."""
+    """Return a data set whose converted variables have their original items again.
+
+    The store has items of types that Zarr lacks as bytes or text, with the type in an attribute.
+    """
     found = ((name, _restored(variable)) for name, variable in data.variables.items())
     changed = {name: variable for name, variable in found if variable is not None}
     return data.assign(changed) if changed else data
 
 
 def _restored(variable: xr.Variable) -> xr.Variable | None:
-    """Return a carried variable with its original items; None if it must stay as stored."""
+    """Return a variable with the items that its bytes or texts stand for.
+
+    None if it was not converted, or xarray has no type for its items.
+    """
     kind = variable.attrs.get(DTYPE)
     if kind is None or enum_of(kind) is not None:
         return None
@@ -122,7 +128,7 @@ def _restored(variable: xr.Variable) -> xr.Variable | None:
 
 
 def _in_xarray(dtype: Dtype) -> Dtype | None:
-    """Return the dtype that xarray uses for items; None for times in unsupported units."""
+    """Return the dtype that xarray uses for items of a dtype; None for times in other units."""
     if dtype.kind not in "mM":
         return dtype
     unit = np.datetime_data(dtype)[0]  # type: ignore[arg-type]
@@ -144,7 +150,7 @@ def _mapped(
     dtype: Dtype,
     n_axes: int = 0,
 ) -> xr.Variable:
-    """Return a variable with a function applied by block; it drops the last `n_axes` axes."""
+    """Apply a function to each block of a variable; it may drop the last `n_axes` axes."""
     import xarray as xr
 
     n = variable.ndim - n_axes

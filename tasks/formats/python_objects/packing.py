@@ -82,7 +82,7 @@ def _keys(variable: xr.Variable) -> tuple[str, ...]:
 
 
 def _gives_back(variable: xr.Variable) -> object:
-    """Return True if packing and unpacking restores all values; a lazy value for Dask arrays."""
+    """Return True, lazily for Dask arrays, if packing and unpacking restores all values."""
     if variable.chunks is not None or variable.nbytes <= SLAB_BYTES or not variable.ndim:
         return _slab_gives_back(variable)
     dim, n = variable.dims[0], variable.shape[0]

@@ -112,7 +112,7 @@ def _texts_here(variable: SourceArray) -> SourceArray:
 
 
 def _refused(variable: SourceArray) -> Refused | None:
-    """Return the reason why a variable cannot be stored, or None."""
+    """Return the report that a variable cannot be stored, or None if it can."""
     if variable.dtype.itemsize == 0:
         return Refused(variable.name, f"holds items of no bytes ({variable.dtype})")
     if variable.dtype.kind != "O":

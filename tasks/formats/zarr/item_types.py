@@ -26,11 +26,13 @@ from gangsaw.tasks.store.source import ROOT
 
 @dataclass(frozen=True)
 class AsZarr:
-    """Source whose carried variables have the types of the original file again.
+    """Source whose converted variables have the types of the original file again.
+
+    A store has types that Zarr readers lack as bytes or text; a plain copy can have them.
 
     Attributes
     ----------
-    gives_back_axes : tells the writer to use the axis names of the original file
+    gives_back_axes : True, for the writer to use the axis names of the original file
     """
 
     name: str
@@ -64,7 +66,7 @@ class AtRoot(Described):
 
 
 def as_zarr(source: Source) -> Source:
-    """Return a source with every carried variable in its original type, if Zarr has that type."""
+    """Return a source with every converted variable in its original type, if Zarr has that type."""
     arrays = tuple(_as_it_was(array) for array in source.arrays)
     coords = tuple(_as_it_was(coordinate) for coordinate in source.coords)
     if len(arrays) == 1 and not coords and arrays[0].name == source.attrs.get(ROOT):
@@ -117,7 +119,7 @@ def _is_big(dtype: Dtype) -> bool:
 def describe_type_changes(source: Source) -> tuple[str, ...]:
     """Return a description of each variable whose stored form differs from the original.
 
-    Such variables stay carried because Zarr lacks their type, or change their byte order.
+    Such variables stay bytes or text because Zarr lacks their type, or change their byte order.
     """
     swapped = (v.name for v in restored_variables(source) if _is_swapped(v))
     carried = (

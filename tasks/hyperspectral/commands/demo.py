@@ -152,7 +152,10 @@ def warm_up(image: SourceArray) -> Callable[[], None]:
 
 
 def tiles(extents: tuple[int, ...]) -> dict[str, int]:
-    """Return chunk extents of one block each: a small scene gets many chunks, so the bar moves."""
+    """Return chunk extents of one codec block each.
+
+    So a small scene has many chunks, and the progress bar moves.
+    """
     import numpy as np
 
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec

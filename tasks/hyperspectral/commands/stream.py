@@ -106,7 +106,7 @@ def encode(
 
 
 def _cube_shape(shape: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
-    """Return the shape (z, y, x); an image of rows and columns has one band."""
+    """Return the shape (bands, rows, columns) of an image; one of two axes has one band."""
     return (1,) * (3 - len(order)) + tuple(shape[axis] for axis in order)
 
 

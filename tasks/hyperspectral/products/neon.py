@@ -33,7 +33,7 @@ def is_own(file: h5py.File) -> bool:
 
 
 def cubes(source: XarraySource) -> Iterator[Cube]:
-    """Yield the descriptions of the product's cubes."""
+    """Yield the axes and coordinates of each image cube of the product."""
     for array in plain_arrays(source):
         group, _, name = array.name.rpartition("/")
         if last(group) in KINDS and name == f"{last(group)}_Data" and len(array.shape) == 3:

@@ -31,5 +31,5 @@ def is_own(file: h5py.File) -> bool:
 
 
 def cubes(source: XarraySource) -> Iterable[Cube]:
-    """Return the descriptions of the product's cubes."""
+    """Return the axes and coordinates of each image cube of the product."""
     return by_dims(source, CUBES, [BANDS], COORDINATES)

@@ -32,7 +32,7 @@ def is_own(file: h5py.File) -> bool:
 
 
 def cubes(source: XarraySource) -> Iterator[Cube]:
-    """Yield the descriptions of the product's cubes and images."""
+    """Yield the axes and coordinates of each cube and each image of the product."""
     for group in dict.fromkeys(a.name.rpartition("/")[0] for a in plain_arrays(source)):
         if group.startswith(SWATHS) and last(group) == FIELDS:
             places = open_variables(source.path, f"{group.rpartition('/')[0]}/{PLACES}")
@@ -66,7 +66,7 @@ def _is_of(place: str, sensor: str) -> bool:
 
 
 def _bands(attrs: Mapping[str, object], group: str, band: str, n: int) -> Iterator[Coordinate]:
-    """Yield the root's attributes for each band as coordinates, if they have `n` values."""
+    """Yield coordinates of the axis `band` from attributes of the root with `n` values."""
     sensor = band.partition("_")[0]
     for listed, name in LISTS.items():
         of = sensor.capitalize()

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cube:
-    """Description of one of a product's arrays.
+    """Axis names, coordinates and attributes that a satellite product's array lacks in its file.
 
     Attributes
     ----------
     path : path of the array
     dims : names of its axes
-    near : its coordinates, copied to its group; arrays among them are stored chunk by chunk
+    near : coordinates of the array, copied to its group; arrays among them are stored chunk by
+        chunk
     attrs : additional attributes, such as _FillValue
     """
 
@@ -53,7 +54,10 @@ def is_product(path: str, is_own: Callable[[h5py.File], bool]) -> bool:
 def open_product(
     path: str, options: SourceOptions, cubes: Callable[[XarraySource], Iterable[Cube]]
 ) -> XarraySource:
-    """Open a file as NetCDF with the product's descriptions; a single group without them."""
+    """Open a product file as NetCDF, and add the axes and coordinates that `cubes` returns.
+
+    If the options select a group, it is opened without them.
+    """
     source = open_netcdf(path, options.group, options.variables, accept_loss=options.accept_loss)
     return source if options.group else dressed(source, list(cubes(source)))
 
@@ -65,7 +69,7 @@ def read_text_attribute(file: h5py.File, name: str) -> str:
 
 
 def dressed(source: XarraySource, cubes: Sequence[Cube]) -> XarraySource:
-    """Return the source with the dimensions, coordinates and attributes of these cubes."""
+    """Add the dimensions, coordinates and attributes that `cubes` describe to a source."""
     arrays: dict[str, SourceArray] = {array.name: array for array in source.arrays}
     own = {array.name: array for array in plain_arrays(source)}
     coords = {coord.name: coord for coord in source.coords}
@@ -96,7 +100,10 @@ def _add_attributes(
 def repeated(
     variable: XarrayArray, group: str, dims: tuple[str, ...] | None = None
 ) -> XarrayArray | Coordinate:
-    """Return a copy of a variable for another group; with one axis its values are read."""
+    """Return a coordinate variable as a copy in another group.
+
+    A variable of one axis is read and becomes a `Coordinate`.
+    """
     attrs = mark_repeated(variable.attrs, variable.name)
     name, names = f"{group}/{last(variable.name)}".lstrip("/"), dims or variable.dims
     if len(variable.shape) > 1:

@@ -215,7 +215,7 @@ class Appender:
         self._put(self._array_metadata())  # they are old if a writer was killed before
 
     def _write(self, frame: memoryview, n_steps: int) -> None:
-        """Write a chunk and its times; then make `n_steps` steps visible to readers."""
+        """Encode and write a chunk of steps and its times; then make `n_steps` steps visible."""
         self._lease.confirm()
         name, time = self._steps.name, self._steps.dims[0]
         number, time_number = self._first // self._n_chunk, self._first // self._time_chunk

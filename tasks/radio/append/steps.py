@@ -84,7 +84,10 @@ class Steps:
 def build_store(
     place: Place, steps: Steps, coords: Iterable[Coordinate], time_chunk: int
 ) -> Mapping[str, Buffer]:
-    """Return all objects, by key, of a store without steps."""
+    """Return all objects, by key, of a new store without steps.
+
+    `time_chunk` is the chunk extent of the time coordinate.
+    """
     time, dtype, coords = steps.dims[0], np.dtype(steps.dtype), tuple(coords)
     _check_coords(steps, coords)
     array = Described(
@@ -176,7 +179,11 @@ def refuse_other(
 
 
 def _facts(metadata: Mapping[str, JSON], grows: bool) -> dict[str, object]:
-    """Return the metadata fields that must agree, as this version of zarr writes them."""
+    """Return the fields of an array's metadata that must agree to continue a store.
+
+    They are in the form that this version of zarr writes. If the array `grows`, the extent of time
+    is left out.
+    """
     found = ArrayV3Metadata.from_dict(dict(metadata))
     return {**found.to_dict(), "shape": found.shape[1 if grows else 0 :]}
 

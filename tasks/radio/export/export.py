@@ -77,13 +77,13 @@ def export_radio(
 
 
 def _mark(source: Source, part: Path, kind: str) -> None:
-    """Note in a file that samples of damaged blocks are filled."""
+    """Write a note into a file that samples of damaged blocks are fill values."""
     if text := mark_of(source):
         write_note(part, kind, text)
 
 
 def check_whole(source: Source, damage: Damage) -> None:
-    """Raise CorruptChunk where bytes of files are damaged, which no value stands for."""
+    """Raise CorruptChunk if bytes of files are damaged, which no fill value can replace."""
     files = {TEMPLATE, *(a.name for a in source.arrays if {FILE, MANAGER} & a.attrs.keys())}
     if lost := [one for one in damage.blocks if one.array in files]:
         raise CorruptChunk(
@@ -145,7 +145,7 @@ def _write_file(array: SourceArray, path: Path) -> None:
 
 @dataclass(frozen=True)
 class _OpenColumns:
-    """A part of a template, with the arrays and coordinates of its columns in the store."""
+    """Part of a template, with the store's arrays and coordinates that fill its empty columns."""
 
     part: TemplatePart
     arrays: tuple[SourceArray, ...]
@@ -153,7 +153,7 @@ class _OpenColumns:
 
     @classmethod
     def of(cls, source: Source, part: TemplatePart) -> _OpenColumns:
-        """Return a part with its columns of the store."""
+        """Return a part with the arrays and coordinates that have its columns."""
 
         def is_of(name: str, attrs: Mapping[str, object]) -> bool:
             return name.rpartition("/")[0] == part.path and attrs.get("item") in part.items
@@ -194,7 +194,7 @@ class _OpenColumns:
 
 @contextmanager
 def _template_errors(store: str) -> Iterator[None]:
-    """Raise CorruptChunk if the template is not a valid file, or has other columns."""
+    """Convert errors in the context to CorruptChunk: the template is no valid file."""
     try:
         yield
     except GangsawError:  # of a chunk, which it names

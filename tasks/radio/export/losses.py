@@ -65,7 +65,7 @@ def _of_ms(source: Source, template: Template) -> Iterator[str]:
 
 
 def _is_uninformative(item: str, coords: Mapping[str, Coordinate]) -> bool:
-    """Return True if a column is constant and not positive, or equals its counterpart in `SAME`."""
+    """Return True if a column can be lost: constant and not positive, or equal to its `SAME`."""
     column, other = coords.get(item), coords.get(SAME.get(item, ""))
     if column is None or not column.values.size:
         return False

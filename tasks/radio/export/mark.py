@@ -13,7 +13,7 @@ CARD_TEXT = 70  # of a text in a card
 
 
 def write_note(path: Path, kind: str, text: str) -> None:
-    """Write the note where the format has a place: an attribute, a keyword, the history."""
+    """Write a note into a file: as an HDF5 attribute, a table keyword, or in the FITS history."""
     if kind == "ms":
         _mark_table(path, text)
     elif kind == "uvfits":

@@ -77,7 +77,7 @@ class Hdf5Column(ColumnArray):
     """A dataset whose first axis is rows."""
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows: (rows, ...)."""
+        """Read the rows of a slice, with the slices `rest` of the other axes: (rows, ...)."""
         dataset = open_cached_file(self.path, self.version)[self.item]
         return _from_file(dataset, dataset[(run, *rest[: dataset.ndim - 1])], rest)
 
@@ -157,7 +157,7 @@ def open_cached_file(path: str, version: str) -> h5py.File:
 
 @dataclass(frozen=True)
 class _Opening:
-    """A file that is being opened.
+    """Open HDF5 file of visibilities, of which a source is made.
 
     Attributes
     ----------
@@ -176,7 +176,11 @@ class _Opening:
     def source(
         self, kind: str, columns: list[Hdf5Column], coords: list[Coordinate], emptied: set[str]
     ) -> RadioSource:
-        """Return the source; datasets too large for its template are refused or left out."""
+        """Return the source with these columns and coordinates, and the template.
+
+        Datasets that are no columns and too large for the template are refused or left out.
+        `emptied` are the datasets that the template has without samples.
+        """
         lost = self.selection.without(self.name, find_large_datasets(self.file, emptied))
         template = (kind, make_hdf5_template(self.file, emptied, {one.name for one in lost}))
         parts = [RowsPart("", columns, coords)]
@@ -185,7 +189,7 @@ class _Opening:
         )
 
     def column(self, item: str, name: str, rows: Rows, dims: tuple[str, ...]) -> Hdf5Column:
-        """Return a dataset as a column."""
+        """Return the dataset `item` as a column with the name `name`."""
         return _column(self.file[item], name, rows, self.path, self.version, dims)
 
 
@@ -205,9 +209,11 @@ def _uvh5(of: _Opening) -> RadioSource:
 
 
 def _data_names(file: h5py.File, rows: Rows) -> dict[str, str]:
-    """Return names of the datasets with a number for each row; unknown ones keep their names.
+    """Return dataset -> name in the store, for datasets with a number for each row.
 
-    All others are copied whole.
+    Unknown datasets keep their names.
+
+    All other datasets are copied whole into the template.
     """
     items = (f"Data/{name}" for name, found in file["Data"].items() if _has_rows(found, rows))
     return {item: UVH5_NAMES.get(item, item.partition("/")[2]) for item in items}
@@ -263,7 +269,7 @@ def _kat(of: _Opening) -> RadioSource:
 
 
 def _kat_dims(dataset: h5py.Dataset, name: str, extents: tuple[int, ...]) -> tuple[str, ...]:
-    """Return names of the axes: those of the visibilities as long as the extents match."""
+    """Return names of a dataset's axes: those of visibilities, as long as the extents match."""
     shape = dataset.shape[: dataset.ndim - _has_pairs(dataset)]
     own = zip(shape, extents, KAT_DIMS, strict=False)
     known = [dim for n, extent, dim in own if n == extent]
@@ -314,7 +320,7 @@ def _from_file(dataset: h5py.Dataset, values: NumpyArray, rest: Region) -> Numpy
 
 
 def to_file(dataset: h5py.Dataset, values: NumpyArray) -> NumpyArray:
-    """Return the rows of an array in the dtype of its dataset: the inverse of reading a column."""
+    """Convert rows of a column to the dtype of its dataset: the inverse of reading them."""
     values = np.ascontiguousarray(values)
     if _has_pairs(dataset):
         values = values.view(dataset.dtype.newbyteorder("=")).reshape(*values.shape, 2)

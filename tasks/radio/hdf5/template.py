@@ -80,7 +80,7 @@ def _is_ordered(group: h5py.Group) -> bool:
 
 
 def _copy_empty(source: h5py.Dataset, target: h5py.Group, name: str) -> None:
-    """Create a dataset with the same properties.
+    """Create a dataset with the properties of another one, but without its samples.
 
     Late allocation: it takes no space until samples are written.
     """

@@ -55,7 +55,7 @@ class TableColumn(Described):
     row_numbers: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the values of a region."""
+        """Return the values of a region of the array."""
         n = len(self.row_numbers.shape)
         with CASACORE:
             table = _opened(self.path, self.description, self.version)
@@ -113,7 +113,10 @@ def _arrays(path: str, version: str, group: str, *, is_whole: bool) -> Iterator[
 
 @dataclass(frozen=True)
 class _RowsOfTable:
-    """Rows of a table; `before` is the prefix of the names of their arrays."""
+    """Rows of a MeasurementSet's main table with one data description, or all rows.
+
+    `before` is the prefix of the names of their arrays.
+    """
 
     path: str
     version: str
@@ -182,7 +185,7 @@ def _shapes(table: tables.table, name: str) -> Iterable[tuple[int, ...] | None]:
 
 @dataclass(frozen=True, kw_only=True)
 class FileOfManager(Described):
-    """The bytes of a file of a storage manager.
+    """Bytes of a file of a casacore storage manager, as an array.
 
     Attributes
     ----------
@@ -199,7 +202,7 @@ class FileOfManager(Described):
 
 
 def _files(path: str, table: tables.table) -> Iterator[FileOfManager]:
-    """Yield the files of the managers that round values."""
+    """Yield the files of storage managers that compress by rounding values."""
     for manager in table.getdminfo().values():
         file = Path(path) / f"table.f{manager['SEQNR']}"
         if manager["TYPE"] in EXACT or not file.is_file():

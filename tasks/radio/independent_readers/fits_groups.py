@@ -45,7 +45,7 @@ class FieldOfGroups(Described):
     row_numbers: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the values of a region."""
+        """Return the values of a region of the array."""
         n = len(self.row_numbers.shape)
         groups = _raw(self.path)
         values = self.row_numbers.read(lambda *run: self._values(groups, *run), region[:n])

@@ -56,7 +56,7 @@ class RowsOfDataset(Described):
     pairs: str = ""
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the values of a region."""
+        """Return the values of a region of the array."""
         n = len(self.row_numbers.shape)
         with open_filtered_hdf5(self.path) as file:
             dataset = file[self.item]

@@ -18,7 +18,7 @@ RowCall: TypeAlias = "Callable[[int, int], NumpyArray]"
 
 @dataclass(frozen=True)
 class RowNumbers:
-    """Row number of each element of an array.
+    """Number of the file's row that each element of an array comes from.
 
     Attributes
     ----------
@@ -36,7 +36,10 @@ class RowNumbers:
         return np.asarray(sum(along), np.int64)
 
     def read(self, call: RowCall, region: Region) -> NumpyArray:
-        """Return the values of a region; `call` reads runs of consecutive rows."""
+        """Return the values of a region.
+
+        `call` reads consecutive rows, given the first one and their number.
+        """
         rows = self.rows(region)
         order = np.argsort(rows, axis=None)
         ordered = rows.ravel()[order]
@@ -51,14 +54,14 @@ class RowNumbers:
         return RowNumbers(self.shape[number : number + 1], self.steps[number : number + 1])
 
     def keys(self) -> tuple[RowNumbers, RowNumbers]:
-        """Return the row numbers of times and of baselines; all rows for both if ragged."""
+        """Return the row numbers of times, and of baselines; all rows for both without a grid."""
         return self.axis(0), self.axis(len(self.shape) - 1)
 
 
 def find_row_numbers(
     time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray
 ) -> RowNumbers | None:
-    """Return the row numbers: (time, baseline) if each time has the same baselines.
+    """Return the row number of each (time, baseline) if each time has the same baselines.
 
     time, antenna1, antenna2 : (rows,)
 

@@ -50,7 +50,7 @@ class ArrayOfUvdata(Described):
     row_numbers: RowNumbers
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the values of a region."""
+        """Return the values of a region of the array."""
         n, is_key = len(self.row_numbers.shape), self.item in KEYS
         uvdata = read_uvdata(self.path, self.kind, self.version, is_key)
         array = np.asarray(getattr(uvdata, self.item))
@@ -91,7 +91,7 @@ def read_row_numbers(path: str, kind: str) -> RowNumbers | None:
 
 
 def key_arrays(path: str, kind: str, rows: RowNumbers) -> list[ArrayOfUvdata]:
-    """Return the arrays of times and antennas."""
+    """Return the arrays of times and antennas, along one axis each if the rows are a grid."""
     times, baselines = rows.keys()
     return [
         _array(path, kind, name, item, times if name == "time" else baselines)

@@ -50,7 +50,7 @@ class CellColumn:
 
 
 def regular_columns(table: tables.table) -> Iterator[CellColumn]:
-    """Yield the columns of these rows that are arrays."""
+    """Yield the columns that are arrays: every row of the table has a cell of the same shape."""
     for name in table.colnames():
         if (shape := _shape(table, name)) is not None:
             yield CellColumn(name, shape, np.dtype(TYPES[table.coldatatype(name)]))
@@ -71,7 +71,10 @@ def measure_irregular_columns(parts: Iterable[tables.table]) -> Mapping[str, int
 
 
 def find_large_columns(irregular: Mapping[str, int]) -> list[Refused]:
-    """Return the largest of these columns that must be left out to copy the rest whole."""
+    """Return the largest irregular columns, which must be left out to copy the rest whole.
+
+    `irregular` maps a column to its bytes.
+    """
     reason = (
         "{} MiB in some rows only, of several extents or of texts; such columns are copied whole, "
         f"but no more than {MOST_WHOLE >> 20} MiB"

@@ -27,7 +27,7 @@ class FileBytes(ColumnArray):
     """A file as an array of bytes; its rows are bytes."""
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of bytes: (bytes,) uint8."""
+        """Read the bytes of a slice: (bytes,) uint8."""
         found = np.fromfile(self.path, np.uint8, run.stop - run.start, offset=run.start)
         if len(found) < run.stop - run.start:
             raise CorruptChunk(f"the file ends before byte {run.stop}", store=self.path)

@@ -29,7 +29,10 @@ MANAGER = "storage_manager"  # attribute of its array
 
 
 class Manager(TypedDict):
-    """Attribute of an array with the specification that recreates its manager."""
+    """Specification of a casacore storage manager, an attribute of the array of its file.
+
+    It recreates the manager and its columns.
+    """
 
     TYPE: str
     NAME: str
@@ -38,13 +41,13 @@ class Manager(TypedDict):
 
 
 class StoredManager(Manager):
-    """Specification of a manager as casacore returns it; `SEQNR` is the number of its file."""
+    """Specification of a storage manager as casacore returns it; `SEQNR` numbers its file."""
 
     SEQNR: int
 
 
 def manager_files(path: str, version: str, table: tables.table) -> Iterator[FileBytes]:
-    """Yield the files of the main table's managers that round values."""
+    """Yield the files of the main table's storage managers that compress by rounding values."""
     for manager in _inexact(table):
         file = _file(path, manager)
         if file.is_file():
@@ -73,7 +76,7 @@ def refused_columns(path: str, table: tables.table) -> Iterator[Refused]:
 def replaced(
     path: str, managers: Mapping[str, StoredManager]
 ) -> dict[str, StoredManager | dict[str, object]]:
-    """Return the managers, with tiled ones instead of those that round and have files.
+    """Replace storage managers that round values in files by tiled ones; return all managers.
 
     Managers that forward to another table are replaced, too: that table may not exist when the set
     is written again.
@@ -87,12 +90,12 @@ def replaced(
 
 
 def list_managed_columns(files: tuple[FileBytes, ...]) -> set[str]:
-    """Return the columns of these manager files."""
+    """Return the names of the columns in these files of storage managers."""
     return {column for file in files for column in _manager(file)["COLUMNS"]}
 
 
 def put_manager(path: Path, array: SourceArray, write: Callable[[Path], None]) -> None:
-    """Restore the manager of the columns in a complete set; `write` writes its file.
+    """Restore a storage manager and its columns in a complete set; `write` writes its file.
 
     The columns exist already, empty, in a manager of the template.
     """
@@ -127,6 +130,6 @@ def _file(path: str, manager: StoredManager) -> Path:
 
 
 def _files(path: str, manager: StoredManager) -> list[Path]:
-    """Return all files and folders of a manager."""
+    """Return all files and folders of a storage manager."""
     own = re.compile(rf"table\.f{manager['SEQNR']}(\D|$)")
     return [file for file in Path(path).glob("table.f*") if own.match(file.name)]

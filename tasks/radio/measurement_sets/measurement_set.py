@@ -91,7 +91,7 @@ class MsColumn(ColumnArray):
     description: int
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows: (rows, ...)."""
+        """Read the rows of a slice, with the slices `rest` of the other axes: (rows, ...)."""
         with CASACORE:
             table = open_main_table(self.path, self.description, self.version)
             n = run.stop - run.start
@@ -182,7 +182,7 @@ def _open(path: str, absolute: str, wanted: str, choice: VariableSelection) -> R
 
 
 def _root(path: str, version: str, table: tables.table) -> RowsPart:
-    """Return the column DATA_DESC_ID of all rows, which assigns each row to its part."""
+    """Return the root group: only the column DATA_DESC_ID, which assigns each row to its group."""
     rows = Rows((ALL_ROWS,), (table.nrows(),), (ALL_ROWS,))
     column = CellColumn(DESCRIPTION, (), np.dtype(TYPES[table.coldatatype(DESCRIPTION)]))
     return RowsPart("", [_array(column, (), rows, path, -1, version)], [])

@@ -105,7 +105,10 @@ def extract_template(template: NDArray[np.uint8], folder: Path) -> None:
 
 
 def copy_template_cells(main: tables.table, folder: Path) -> None:
-    """Copy the cells that the template includes to the main table, and remove their own table."""
+    """Copy the irregular cells of an extracted template to the main table, then delete them.
+
+    The template has them in a table of their own.
+    """
     from casacore.tables import table as open_table
 
     if not (folder / CELLS_FOLDER).is_dir():

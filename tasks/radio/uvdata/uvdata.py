@@ -66,10 +66,10 @@ READABLE = (TIME, "ANTENNA1", "ANTENNA2", FREQUENCY, POLARIZATION)
 
 
 class RowReader(Protocol):
-    """A column that is indexed by rows: an array, or an object that computes the values."""
+    """Interface of a column that is indexed by a slice of rows: an array, or `_Groups`."""
 
     def __getitem__(self, run: Run, /) -> NumpyArray:
-        """Return a run of rows."""
+        """Return the rows of a slice."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class UvdataColumn(ColumnArray):
     format: str
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows: (rows, ...)."""
+        """Read the rows of a slice, with the slices `rest` of the other axes: (rows, ...)."""
         column = _columns(self.path, self.format, self.version)[self.item]
         return np.asarray(column[run][(slice(None), *rest)])
 
@@ -223,7 +223,7 @@ def _groups(path: str) -> dict[str, RowReader]:
 
 
 class _Groups:
-    """A column of the groups, computed for the requested rows."""
+    """Column of uvfits random groups, computed by `of` from the samples of the requested rows."""
 
     def __init__(
         self, groups: fits.GroupData, of: Callable[[NDArray[np.float32]], NumpyArray]

@@ -103,21 +103,24 @@ class GroupsColumn(ColumnArray):
     groups: RandomGroups
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return a run of rows: (rows, ...)."""
+        """Read the rows of a slice, with the slices `rest` of the other axes: (rows, ...)."""
         floats = _opened(self.path, self.groups, self.version)[run]
         return np.asarray(_values(self.groups, self.item, floats)[(slice(None), *rest)], self.dtype)
 
 
 @cache_open_files(8)
 def _opened(path: str, groups: RandomGroups, version: str) -> Floats:
-    """Return the values of all groups; `version` only distinguishes files in the cache."""
+    """Return the mapped values of all groups of a file, (groups, floats).
+
+    `version` only distinguishes files in the cache.
+    """
     return groups.mapped(path, "r")
 
 
 def columns(
     path: str, version: str, groups: RandomGroups, rows: Rows, used_names: Collection[str]
 ) -> Iterator[GroupsColumn]:
-    """Yield the columns of a file; none has a name in `used_names`."""
+    """Yield the columns of a file's random groups; none has a name in `used_names`."""
     for described in (*_samples(groups), *_parameters(groups, used_names)):
         yield GroupsColumn(
             name=described.name,
@@ -136,7 +139,7 @@ def columns(
 
 @dataclass(frozen=True)
 class _OfGroup:
-    """Description of a column for one group."""
+    """Name, axes and dtype of a column's value in one random group."""
 
     name: str
     item: str
@@ -159,7 +162,7 @@ def _samples(groups: RandomGroups) -> Iterator[_OfGroup]:
 
 
 def _parameters(groups: RandomGroups, selection: Collection[str]) -> Iterator[_OfGroup]:
-    """Yield the parameters: uvw as one column; a repeated name is replaced by its number."""
+    """Yield the columns of group parameters: uvw as one; a repeated name becomes its number."""
     start = tuple(name[:2] for name in groups.names[:3])
     n_uvw = 3 if start == BASELINES and len(set(groups.scales[:3])) == 1 else 0
     if n_uvw:
@@ -180,7 +183,10 @@ def _scaled(scale: tuple[float, float]) -> dict[str, object]:
 
 
 def _values(groups: RandomGroups, item: str, floats: Floats) -> NumpyArray:
-    """Return a column of some groups."""
+    """Return the values of a column, given the float32 values of some groups.
+
+    `item` names a range of parameters, the visibilities, the weights or the flags.
+    """
     if item.startswith(PARAMETERS):
         first, last = map(int, item.removeprefix(PARAMETERS).split(":"))
         return floats[:, first] if last - first == 1 else floats[:, first:last]
@@ -210,7 +216,10 @@ def make_uvfits_template(path: str, groups: RandomGroups) -> NDArray[np.uint8]:
 
 
 def fill(template: NDArray[np.uint8], path: Path) -> Callable[[str], Put]:
-    """Write a file without its samples; return a function that gives the writer of a column."""
+    """Write the file of a template without its samples, to be filled column by column.
+
+    The returned function maps a column to the function that writes its rows.
+    """
     groups = _between(template, path)
     with path.open("wb") as file:
         file.write(template[: groups.offset].tobytes())
@@ -226,7 +235,7 @@ def fill(template: NDArray[np.uint8], path: Path) -> Callable[[str], Put]:
 
 
 def _between(template: NDArray[np.uint8], path: Path) -> RandomGroups:
-    """Return the groups that a template's header describes."""
+    """Return the layout of the groups that a template's header describes, by a file at `path`."""
     path.write_bytes(template.tobytes())
     groups = find_groups(str(path))
     if groups is None:

@@ -38,18 +38,18 @@ class AlleleCandidate:
     junctions: int
 
     def line(self) -> str:
-        """Return the candidate as a line of the tab-separated table."""
+        """Return the fields as a tab-separated line of the table with the header `HEADER`."""
         return "\t".join(map(str, vars(self).values())) + "\n"
 
 
 def find_allele_candidates(
     index: GeneIndex, seen: Ints, bits: NDArray[np.uint64]
 ) -> list[AlleleCandidate]:
-    """Return the candidates, sorted by gene and position.
+    """Return the bases that many reads have and their gene lacks, sorted by gene and position.
 
     Parameters
     ----------
-    index : genes
+    index : V and J genes that the reads were aligned with
     seen : (bases of all genes, 4) int64
         Reads with A, C, G or T at each gene position.
     bits : (bases of all genes, 4) uint64

@@ -40,7 +40,10 @@ class BatchFound:
     reads : number of reads; a pair counts once
     culled : number of rejected reads by reason
     keys : nucleotypes of the other reads, by junction length in bases
-    letters, bits : allele evidence, the `seen` arrays of `kernels.reads.annotate_reads`
+    letters : (bases of all genes, 4) int64
+        Reads with A, C, G or T at each gene position.
+    bits : (bases of all genes, 4) uint64
+        One bit per hashed junction of these reads.
     """
 
     reads: int
@@ -68,7 +71,7 @@ class AnnotateTask:
     carried_bytes: int = 1 << 25
 
     def __call__(self, batch: NumberedMates) -> BatchFound:
-        """Annotate the reads of a batch."""
+        """Find genes and junction of each read of a batch; return its nucleotypes and counts."""
         mates = batch.mates
         found = _allocate_arrays(mates)
         n_letters = self.index.genes[0].size

@@ -18,13 +18,13 @@ CODES = bytes.maketrans(BASES, bytes(range(len(BASES))))
 
 @dataclass(frozen=True)
 class DRuns:
-    """D genes, indexed by their substrings.
+    """Index of D genes by their substrings of at least `LEAST` bases.
 
     Attributes
     ----------
     names : names of the genes
-    pairs : for each gene, index numbers of the J genes that can be joined to it
-    runs : numbers of the genes that contain a substring of at least `LEAST` codes
+    pairs : for each gene, numbers in the `GeneIndex` of the J genes that can be joined to it
+    runs : for each substring (base codes), the numbers of the genes that contain it
     longest : number of bases of the longest gene
     """
 
@@ -47,9 +47,18 @@ class DRuns:
         return cls(names, tuple(pairs), found, longest)
 
     def call(self, middle: bytes, j: Sequence[int]) -> str:
-        """Return the genes with the longest match in the middle of a junction, or "" without one.
+        """Return the D genes with the longest match in the middle of a junction.
 
         Only genes that can be joined to one of the given J genes count.
+
+        Parameters
+        ----------
+        middle : codes of the bases between V and J
+        j : numbers of the J genes in the `GeneIndex`
+
+        Returns
+        -------
+        Names, separated by commas; "" if no match has at least `LEAST` bases
         """
         for length in range(min(len(middle), self.longest), LEAST - 1, -1):
             found = {
@@ -76,7 +85,7 @@ def middle_of(one: NucleotypeRow, index: GeneIndex) -> bytes:
 
 
 def _count_common_prefix(a: bytes, b: bytes) -> int:
-    """Return the length of the common prefix."""
+    """Return the length of the common prefix of two byte strings."""
     n = min(len(a), len(b))
     return next((at for at in range(n) if a[at] != b[at]), n)
 

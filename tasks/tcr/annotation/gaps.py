@@ -17,7 +17,7 @@ WRONG = SCORES.match - SCORES.mismatch
 
 
 class Junctions(NamedTuple):
-    """Junction offsets in reads, and a mask of the reads in which both ends were found."""
+    """Start and end of the junction in each read (n,), and a mask of reads with both ends."""
 
     firsts: Ints
     lasts: Ints
@@ -55,7 +55,7 @@ def _is_like(found: Alignments, tolerated: float) -> NDArray[np.bool_]:
 
 
 def _pieces(codes: NDArray[np.uint8], firsts: Ints, lasts: Ints) -> SequenceSet:
-    """Return slices of the genes, concatenated."""
+    """Return the slices codes[firsts[i]:lasts[i]] of the concatenated genes as sequences."""
     parts = [codes[a:b] for a, b in zip(firsts.tolist(), lasts.tolist(), strict=True)]
     offsets = np.concatenate(([0], np.cumsum([part.size for part in parts], dtype=np.int64)))
     return SequenceSet(np.concatenate([codes[:0], *parts]), offsets)

@@ -20,7 +20,7 @@ GeneCodes = tuple[NDArray[np.uint8], Ints, Ints]
 
 @dataclass(frozen=True)
 class GeneIndex:
-    """V genes followed by J genes, in the kernels' layout; both in the direction of the read.
+    """V genes followed by J genes, with the arrays that the annotation kernels take.
 
     Attributes
     ----------
@@ -37,14 +37,14 @@ class GeneIndex:
 
     @cached_property
     def genes(self) -> GeneCodes:
-        """Return the concatenated codes, the offsets (n + 1,), and the codon offsets (n,)."""
+        """Codes of all genes, offsets of the genes (n + 1,), offsets of conserved codons (n,)."""
         codes = CODES[np.frombuffer("".join(self.texts).encode("ascii"), np.uint8)]
         offsets = np.concatenate(([0], np.cumsum([len(text) for text in self.texts])))
         return codes, offsets, np.array(self.codons, np.int64)
 
     @cached_property
     def kmers(self) -> KmerIndex:
-        """Return the k-mer index: offsets (4**K + 1,), genes, positions, longest gene in bases."""
+        """K-mer index: offsets (4**K + 1,), genes, positions, and the longest gene in bases."""
         codes, offsets, _ = self.genes
         words = np.zeros(max(0, codes.size - K + 1), np.int64)
         for step in range(K):

@@ -212,7 +212,7 @@ def _fill(
 
 @dataclass(frozen=True)
 class _Receptors:
-    """Rows and counts to write and to report."""
+    """Result of a job: rows and allele candidates to write, numbers of reads to report."""
 
     kept: list[NucleotypeRow]
     odd: list[AlleleCandidate]
@@ -221,7 +221,7 @@ class _Receptors:
 
 
 def _found(spool: Spool, index: GeneIndex, choice: AnnotateChoice) -> _Receptors:
-    """Merge the nucleotypes, one junction length at a time."""
+    """Merge the errors of all batches; return accepted nucleotypes, alleles and read counts."""
     whole = spool.totals(index.genes[0].size)
     kept: list[NucleotypeRow] = []
     for length, numbers in sorted(whole.lengths.items()):
@@ -244,7 +244,7 @@ def _spare_reads(reads: Sequence[str], targets: Sequence[Path]) -> None:
 
 
 def _build_no_rows_error(found: _Receptors) -> BadParams:
-    """Return the error of a job that has no rows to write."""
+    """Return the error of a job without accepted reads; its message gives the reasons."""
     if not found.reads:
         return BadParams("there are no reads")
     why = ", ".join(f"{n:,} {reason}" for reason, n in found.culled.most_common())
@@ -273,7 +273,7 @@ def _write(
 
 
 def _own(reads: Sequence[str], index: GeneIndex, choice: AnnotateChoice) -> dict[str, object]:
-    """Return the values that identify this job; options of later steps may change on resume."""
+    """Return the inputs, genes and options that must be equal when a job is resumed."""
     genes = hashlib.sha256(json.dumps(asdict(index)).encode()).hexdigest()
     return {
         "version": VERSION,

@@ -48,7 +48,7 @@ class KeyTable(NamedTuple):
     texts: Ragged
 
     def arrays(self) -> dict[str, NumpyArray]:
-        """Return the table of one batch as named arrays, to be stored."""
+        """Return the table of one batch as arrays by name, for the file of a batch."""
         own = self._asdict()
         del own["texts"]
         own["sums"] = self.sums.astype(np.uint32)  # overflows at 10^8 reads in a batch
@@ -56,7 +56,7 @@ class KeyTable(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Mapping[str, NumpyArray]) -> KeyTable:
-        """Return the table that `arrays` converted."""
+        """Return the table whose named arrays the method `arrays` returned."""
         return cls(
             arrays["genes"].astype(np.int16, copy=False),
             arrays["junctions"].astype(np.uint8, copy=False),
@@ -73,7 +73,7 @@ class KeyTable(NamedTuple):
 
 
 def stacked(tables: Sequence[KeyTable]) -> KeyTable:
-    """Return the rows of one or more tables, whose junctions have one length."""
+    """Concatenate the rows of tables whose junctions all have the same length."""
     columns = {
         name: np.concatenate([table._asdict()[name] for table in tables])
         for name in KeyTable._fields[:-1]
@@ -85,7 +85,7 @@ def stacked(tables: Sequence[KeyTable]) -> KeyTable:
 
 
 def grouped(table: KeyTable) -> KeyTable:
-    """Return a table with one row per distinct genes and junction, sorted by these."""
+    """Merge the rows with equal genes and junction; sort the result by both."""
     n = len(table.reads)
     words = np.concatenate([table.genes.astype(">i2").view(np.uint8), table.junctions], axis=1)
     keys = np.ascontiguousarray(words).view(f"V{words.shape[1]}").reshape(n)

@@ -143,7 +143,10 @@ class Nucleotype:
         np.maximum(self.best, child.best, out=self.best, where=same)
 
     def agreed(self) -> Nucleotype:
-        """Return the nucleotype with the bases of most votes; ties keep the present base."""
+        """Return the nucleotype with the consensus of its junction.
+
+        At each position it has the base with most votes, or the present base in a tie.
+        """
         places = np.arange(self.codes.size)
         own = self.votes[self.codes, places]
         letters = np.where(own == self.votes.max(axis=0), self.codes, self.votes.argmax(axis=0))
@@ -198,7 +201,7 @@ def merge_errors(found: Iterable[Nucleotype], rule: MergeRule) -> list[Nucleotyp
 
 
 class _NearJunctions:
-    """Index of junctions, for lookup within `max_errors` mismatches.
+    """Index of nucleotypes, to find similar junctions with at most `max_errors` mismatches.
 
     Of max_errors + 1 segments, similar junctions share at least one. The key has the genes, too:
     thousands of nucleotypes share the outer segments, which come from V and J.
@@ -209,13 +212,13 @@ class _NearJunctions:
         self._by_sign = defaultdict[Sign, list[int]](list)  # values are indices of `all`
 
     def add(self, one: Nucleotype) -> None:
-        """Add a nucleotype that is no error."""
+        """Add a nucleotype that is not an error of another one."""
         for sign in self._signs(one):
             self._by_sign[sign].append(len(self.all))
         self.all.append(one)
 
     def parent(self, child: Nucleotype) -> Nucleotype | None:
-        """Return the parent of an error: the first one with the fewest mismatches."""
+        """Return the nucleotype with fewest mismatches, of which `child` is an error, or None."""
         best: tuple[int, Nucleotype] | None = None
         for other in self._candidates(child):
             errors = self._errors(child, other)
@@ -228,7 +231,7 @@ class _NearJunctions:
         return (self.all[number] for number in sorted(found))
 
     def _signs(self, one: Nucleotype) -> Iterator[Sign]:
-        """Yield each segment of the junction with each pair of V and J."""
+        """Yield the lookup keys: each junction segment with each pair of a V and a J gene."""
         parts, n = self.rule.max_errors + 1, len(one.junction)
         for number in range(parts):
             piece = one.junction[number * n // parts : (number + 1) * n // parts]

@@ -30,7 +30,7 @@ OTHERS = {
 
 
 class ReadLetters(NamedTuple):
-    """Bases and qualities of reads, with equal lengths."""
+    """Bases and quality characters of n reads, as two fields of equal lengths."""
 
     sequences: Field
     qualities: Field
@@ -44,7 +44,7 @@ Mates = tuple[ReadLetters, ...]  # one entry per mate
 
 
 class NumberedMates(NamedTuple):
-    """Batch of reads and its number."""
+    """Batch of reads, one `ReadLetters` per mate, and the number of the batch."""
 
     number: int
     mates: Mates

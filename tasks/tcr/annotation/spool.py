@@ -38,7 +38,7 @@ class SpoolTotals:
     ----------
     reads : number of reads; a pair counts once
     culled : number of rejected reads by reason
-    letters, bits : allele evidence, see `kernels.reads.annotate_reads`
+    letters, bits : reads and hashed junctions by gene position and base, see `BatchFound`
     lengths : for each junction length, the numbers of the batches that have such junctions
     """
 
@@ -51,12 +51,12 @@ class SpoolTotals:
 
 @dataclass(frozen=True)
 class Spool:
-    """Step outputs of an annotation job.
+    """Stored results of the batches of an annotation job, from which it can be resumed.
 
     Attributes
     ----------
     folder : folder of the job
-    own : text that identifies the job
+    own : text that identifies the job: its inputs and options
     """
 
     folder: Path
@@ -64,7 +64,7 @@ class Spool:
 
     @cached_property
     def parts(self) -> Parts:
-        """Step outputs, one per batch."""
+        """Files of the results, one per batch."""
         digest = hashlib.sha256(self.own.encode()).hexdigest()
         return Parts(self.folder / "batches", digest)
 
@@ -88,7 +88,7 @@ class Spool:
 
     @cached_property
     def entries(self) -> dict[int, Records]:
-        """Journal entries by number of the batch; `raw_bytes` counts reads."""
+        """Journal entries by batch number; their `raw_bytes` is the number of reads."""
         if (manifest := self.parts.manifest()) is not None:
             return dict.fromkeys(range(len(manifest.rows)), manifest)
         return {one.first: one for one in self.parts.journal.entries()}
@@ -144,7 +144,7 @@ class Spool:
         return grouped(stacked(tables))
 
     def _arrays(self, number: int, is_wanted: Callable[[str], bool]) -> dict[str, NumpyArray]:
-        """Return selected arrays of a batch."""
+        """Return the stored arrays of a batch whose names are wanted."""
         with np.load(self.parts.path(number), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files if is_wanted(name)}
 

@@ -59,7 +59,7 @@ class Merging:
     ] = False
 
     def choice(self, *, interleaved: bool, again: Again) -> AnnotateChoice:
-        """Return the options in the form that the job takes."""
+        """Return the options as `AnnotateChoice` of the job."""
         from gangsaw.tasks.tcr.annotation.job import AnnotateChoice
         from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class More:
-    """Options of optional analyses."""
+    """Options for further analyses: LASSO, probabilities of generation."""
 
     PANEL: ClassVar[str] = "More"
     lasso: Annotated[
@@ -53,7 +53,7 @@ class More:
     seed: Annotated[int, typer.Option(min=0, help="Of the choice of N nucleotypes.")] = 0
 
     def extras(self) -> Extras:
-        """Return the options in the form that `associate` takes."""
+        """Return the options as `Extras` of the function `associate`."""
         from gangsaw.tasks.tcr.statistics.associate import Extras
 
         return Extras(self.lasso, self.pgen, self.seed, self.species)

@@ -25,7 +25,7 @@ COMPOSITION = re.compile("_[atcg]$")  # counts of each base: the table has their
 
 
 def print_association(found: Association) -> None:
-    """Print all tables."""
+    """Print all tables of an association of path counts with sharing."""
     n, k = found.nucleotypes, found.shared
     print_table(
         f"{found.table}: {n:,} nucleotypes",
@@ -54,7 +54,7 @@ def print_association(found: Association) -> None:
 
 
 def p_text(p: float) -> str:
-    """Return a P value as short text."""
+    """Return a P value as text of one or two digits; below 0.001 in scientific notation."""
     if math.isnan(p):
         return ""
     if p < 1e-99:
@@ -75,7 +75,7 @@ def interval(low: float, high: float) -> str:
 
 
 def _common(found: Association) -> list[str]:
-    """Return the limits that all path counts share; they are printed once."""
+    """Return the limits that all columns of path counts share, such as "nu=10", to print once."""
     limits = {part for each in found.correlations for part in each.paths.split() if "=" in part}
     each_once = len(limits) == len({part.split("=")[0] for part in limits})
     return sorted(limits) if each_once else []

@@ -154,7 +154,7 @@ def _files(state: Progress) -> str:
 
 
 def references(state: Progress) -> str:
-    """Return the number of finished references as progress text."""
+    """Return the finished and all references, the speed and the time left as progress text."""
     speed = (state.done - state.resumed) / state.seconds if state.seconds else 0.0
     parts = [f"{state.done:,}/{state.total:,} references"]
     if speed:

@@ -42,7 +42,7 @@ LIMIT = f"0..{MOST} or {ALL}"
 
 @dataclass(frozen=True)
 class GermlineSource:
-    """Source of the germline."""
+    """Options for the source of the germline."""
 
     PANEL: ClassVar[str] = GERMLINE
     germline: Annotated[
@@ -56,7 +56,7 @@ class GermlineSource:
 
 @dataclass(frozen=True)
 class Genes:
-    """Selection of genes in a germline."""
+    """Options that select genes of a germline."""
 
     PANEL: ClassVar[str] = GERMLINE
     locus: Annotated[
@@ -96,7 +96,7 @@ class Genes:
     ] = 4
 
     def of(self, source: Sequence[str]) -> Germline:
-        """Return these genes from the given files, without parts shorter than max_p."""
+        """Return the selected genes of these germline files, without parts shorter than max_p."""
         from gangsaw.tasks.tcr.germline import open_germline
 
         opened = open_germline(source, locus=self.locus, species=self.species, anchors=self.anchors)
@@ -105,16 +105,16 @@ class Genes:
 
 @dataclass(frozen=True)
 class CountedGenes(Genes, GermlineSource):
-    """Selection of genes and their germline source, whose option comes first."""
+    """Options for the source of the germline, then those that select its genes."""
 
     def chosen(self) -> Germline:
-        """Return these genes from the selected germline."""
+        """Return the selected genes of the germline from the selected source."""
         return self.of(self.germline)
 
 
 @dataclass(frozen=True)
 class Donors:
-    """Genotypes of donors."""
+    """Option for the genotypes of donors."""
 
     PANEL: ClassVar[str] = GERMLINE
     genotypes: Annotated[
@@ -140,7 +140,7 @@ class Donors:
 
 @dataclass(frozen=True)
 class Paths:
-    """Model of the counted paths."""
+    """Options for the model of the counted paths."""
 
     PANEL: ClassVar[str] = "Model"
     model: Annotated[str, choice(of=("dp1", "dp2", "both"), help="What is counted.")] = "both"
@@ -175,7 +175,7 @@ class Paths:
 
 @dataclass(frozen=True)
 class RowOptions:
-    """Row filter and column names of the input tables."""
+    """Options for the row filter and the column names of input tables."""
 
     PANEL: ClassVar[str] = "Rows"
     column: Annotated[
@@ -290,7 +290,7 @@ class CountsTarget:
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of an exported table."""
+    """Options that select columns of an exported table."""
 
     variable: Annotated[
         list[str] | None,
@@ -317,7 +317,7 @@ class Columns:
     ] = "int64"
 
     def choice(self) -> ExportChoice:
-        """Return the options in the form that `export` takes."""
+        """Return the options as `ExportChoice` of the function `export`."""
         from gangsaw.tasks.tcr.store.tables.export import ExportChoice
 
         return ExportChoice(

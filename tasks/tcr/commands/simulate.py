@@ -64,7 +64,7 @@ class ReadOptions:
     ] = 0.01
 
     def choice(self, overwrite: bool) -> SimulateChoice:
-        """Return the options in the form that the job takes."""
+        """Return the options as `SimulateChoice` of the job."""
         from gangsaw.tasks.tcr.simulation.job import SimulateChoice
         from gangsaw.tasks.tcr.simulation.reads import ReadsMade
 

@@ -62,7 +62,7 @@ def find_anchor(region: str, sequence: str, frame: int | None = None) -> Anchor 
 
 
 def anchor_near(region: str, sequence: str, at: int) -> int | None:
-    """Return the anchor near a wrong position, at most a few codons away, or None."""
+    """Return the position of an anchor codon at most a few codons from `at`, or None."""
     found = find_anchor(region, sequence, None if region == "V" else at % CODON)
     return found.at if found is not None and abs(found.at - at) <= _STEP * CODON else None
 

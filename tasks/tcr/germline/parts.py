@@ -119,7 +119,7 @@ def _sized(record: Record, part: str, note: str = "") -> PartOrReason:
 
 
 def _at_found_anchor(record: Record) -> PartOrReason:
-    """Return the part at an anchor found by search, on the reverse complement, too."""
+    """Return the CDR3 part at an anchor found by search, also on the reverse complement."""
     region, sequence = record.gene.region, record.sequence
     if record.column is not None and has_anchor(region, sequence, record.column):
         return _cdr3_part(record, sequence, record.column)

@@ -170,7 +170,7 @@ class Resolver:
         return self._unknown(text, f"; near to it: {', '.join(near)}" if near else "")
 
     def _near(self, name: GeneName) -> list[str]:
-        """Return parts with a similar name; empty after `_HINTS` such calls."""
+        """Return names of similar parts, for a message; none after `_HINTS` such calls."""
         if self._hints == 0:
             return []
         self._hints -= 1
@@ -198,7 +198,7 @@ def _shortened(text: str) -> str:
 
 
 def _worst(each: Sequence[Found]) -> int:
-    """Return the code of a call none of whose names can be used."""
+    """Return the code (MISSING, UNKNOWN, ...) of a call with several names, none of them usable."""
     codes = {one.index for one in each}
     if AMBIGUOUS in codes:
         return AMBIGUOUS

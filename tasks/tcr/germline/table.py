@@ -141,7 +141,10 @@ def _sniffed(
     need: Sequence[tuple[str, ...]],
     known: Mapping[str, tuple[str, ...]],
 ) -> dict[str, int]:
-    """Return the column index of each role in the header."""
+    """Return role -> column index in the header of a table with any usual delimiter.
+
+    Raises `NoColumns` if a column for one of the `need` roles is missing.
+    """
     there = [name.strip().strip('"').lower() for name in header.split(_delimiter(header))]
     found = {
         role: there.index(name)

@@ -91,7 +91,7 @@ class Model:
 
     @property
     def is_wide(self) -> bool:
-        """True if the sweep exceeds the vectors of the fixed-width kernels."""
+        """True if max_n or max_p exceeds the vectors of the fixed-width kernels."""
         return self.max_p > MAX_P or self.max_n > MAX_N
 
     @property

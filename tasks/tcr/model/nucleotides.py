@@ -17,13 +17,13 @@ NUCLEOTIDES = ("A", "T", "C", "G")  # order of the bits, and of every compositio
 
 
 def encoded(sequence: str | bytes) -> Codes:
-    """Return the codes of a sequence; 0, which matches nothing, for invalid characters."""
+    """Return the 4-bit codes of a sequence; 0, which matches nothing, for invalid characters."""
     raw = sequence if isinstance(sequence, bytes) else sequence.encode("latin-1", "replace")
     return SET_OF_LETTER[np.frombuffer(raw, np.uint8)]
 
 
 def decoded(codes: Codes) -> str:
-    """Return the IUPAC codes as text, with T for T and U; "?" for code 0."""
+    """Return 4-bit codes as IUPAC text, with T for T and U; "?" for code 0."""
     return "".join(LETTER_OF_SET.get(code, "?") for code in codes.tolist())
 
 
@@ -44,7 +44,7 @@ def strict(sequence: str, what: str) -> Codes:
 
 
 def ragged(parts: Sequence[Codes]) -> tuple[Codes, npt.NDArray[np.int64]]:
-    """Return the concatenated codes, and the offsets of the parts, (n + 1,) int64."""
+    """Concatenate the codes of n parts; return them and their offsets, (n + 1,) int64."""
     starts = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=starts[1:])
     joined: Codes = np.concatenate(parts) if parts else np.zeros(0, np.uint8)

@@ -34,7 +34,9 @@ PGEN_REASONS = (OUT_OF_FRAME, NOT_ACGT, NO_GENE, IMPOSSIBLE)
 
 @dataclass(frozen=True)
 class PgenModel:
-    """Model of olga, pickled as its folder and loaded on the worker.
+    """Model of olga for probabilities of generation (Pgen), pickled as its folder.
+
+    It is loaded on the worker.
 
     Attributes
     ----------
@@ -60,7 +62,7 @@ class PgenBatch:
 
 @dataclass(frozen=True)
 class PgenTask:
-    """Task over a batch of nucleotypes."""
+    """Task that computes the probabilities of generation of a batch of nucleotypes."""
 
     model: PgenModel
     name: str = "associate-pgen"
@@ -102,7 +104,7 @@ class _Olga(Protocol):
     """Interface of olga's probability objects."""
 
     def compute_CDR3_pgen(self, symbols: str, v: list[int], j: list[int]) -> float:  # noqa: N802
-        """Return the probability of a CDR3 in olga's codon symbols."""
+        """Return the probability of a CDR3 in olga's codon symbols, with allele indices v and j."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ class _Loaded:
     j: dict[str, tuple[list[int], str]]
 
     def pgen(self, cdr3: str, v: str, j: str) -> tuple[float, str]:
-        """Return the probability and "", or NaN and the reason."""
+        """Return the probability of generation and "", or NaN and the reason why there is none."""
         if len(cdr3) % 3:
             return math.nan, OUT_OF_FRAME
         if set(cdr3) - set(BASES.decode()):
@@ -139,7 +141,7 @@ def _symbols(text: str) -> str:
 
 
 def _of(genes: dict[str, tuple[list[int], str]], name: str) -> tuple[list[int], str] | None:
-    """Return the alleles of a call; if the model lacks the allele, those of its gene."""
+    """Return allele indices and anchor codon of a call: of the allele, or else of its gene."""
     return genes.get(name) or genes.get(name.partition("*")[0])
 
 
@@ -188,7 +190,10 @@ def open_model(folder: str) -> OpenedModel:
 
 
 def _by_name(genes: Sequence[Sequence[str]], anchor: Place) -> dict[str, tuple[list[int], str]]:
-    """Return the indices of each allele by name, and those of a gene's alleles by its name."""
+    """Return name of an allele or gene -> indices of its alleles, and its anchor codon.
+
+    `genes` are olga's, `anchor` is the range of the codon in the part.
+    """
     found: dict[str, tuple[list[int], str]] = {}
     for i, (name, part, *_) in enumerate(genes):
         names = (name, name.partition("*")[0]) if part else ()

@@ -18,12 +18,12 @@ _TSV = pa.csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="
 
 
 def header(more: tuple[str, ...]) -> bytes:
-    """Return the header line; further columns follow the required ones."""
+    """Return the header line of an AIRR table; the columns `more` follow the required ones."""
     return ("\t".join((*REQUIRED, *more)) + "\n").encode()
 
 
 def lines(columns: Mapping[str, pa.Array], more: tuple[str, ...]) -> bytes:
-    """Return the rows of equally long columns; required ones may be absent.
+    """Return columns of n values as n lines of an AIRR table; required ones may be absent.
 
     Booleans become T and F. Texts must not contain tabs or line ends.
     """

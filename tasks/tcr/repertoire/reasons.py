@@ -63,7 +63,9 @@ _CODES = {reason: code for code, reason in enumerate((NO_REASON, *ORDER))}
 
 
 class RowReasons:
-    """Reason and detail of each of n rows; of several reasons, the first in ORDER wins.
+    """Reason why each of n rows is dropped, and the faulty value.
+
+    Of several reasons, the first in ORDER wins.
 
     Attributes
     ----------
@@ -77,7 +79,7 @@ class RowReasons:
 
     @classmethod
     def of(cls, reasons: pa.Array, details: pa.Array) -> RowReasons:
-        """Return the reasons from existing columns."""
+        """Return the reasons of a column of reasons, each in ORDER or "", and one of details."""
         marks = cls(len(reasons))
         coded = reasons.dictionary_encode()
         known = np.array([_CODES[text] for text in coded.dictionary.to_pylist()], np.int8)

@@ -59,7 +59,7 @@ ROWS = pa.schema(
 
 @dataclass(frozen=True)
 class RowDefaults:
-    """Requested locus, and default sample of rows."""
+    """Requested locus, and sample of the rows that name none."""
 
     locus: str
     sample: str
@@ -135,7 +135,10 @@ def _filled(column: pa.Array) -> npt.NDArray[np.bool_]:
 
 
 def _cdr3(columns: Columns, marks: reasons.RowReasons, empty: pa.Array) -> tuple[pa.Array, Bytes]:
-    """Return the CDR3 without anchor codons, of the junction or else the cdr3, and the anchors."""
+    """Return CDR3s without anchor codons, and flags (n,) of their anchors: CYS | PHE_TRP.
+
+    The CDR3 is taken from the column junction or else cdr3. Too short junctions are marked.
+    """
     size = len(empty)
     junction, cdr3 = (_sequence(columns.get(role), empty) for role in ("junction", "cdr3"))
     offsets, data = buffers(junction)

@@ -30,7 +30,11 @@ MOST_COPIES = 1 << 62
 
 
 def read_rows(store: CountsStore, run: RowRun, sample_numbers: NDArray[np.int32]) -> pa.Table:
-    """Return a run of rows; `sample_numbers` maps the store's samples to sample indices."""
+    """Read a range of a store's rows: cdr3, v, j, sample, copies, and place.
+
+    The place is the row number over all stores. `sample_numbers` maps the samples of the store to
+    those of all stores.
+    """
     copies = store.read("copies", run.rows).astype(np.int64)
     if len(copies) and copies.min() < 0:
         raise CorruptChunk("a negative number of copies", store=store.address)
@@ -47,7 +51,7 @@ def read_rows(store: CountsStore, run: RowRun, sample_numbers: NDArray[np.int32]
 
 
 def with_amino_acids(rows: pa.Table, store: CountsStore, run: RowRun) -> pa.Table:
-    """Return the rows of a run that are in frame, with amino acids and the total of their paths.
+    """Return the rows that are in frame, with their amino acids and total numbers of paths.
 
     Totals are rounded to floats, since their sums over all variants may exceed 64 bits.
     """
@@ -70,7 +74,7 @@ def check_copies(total: float) -> None:
 
 
 def in_samples(rows: pa.Table) -> pa.Table:
-    """Return a row for each nucleotype and sample, with summed copies and the first place.
+    """Merge the rows of equal nucleotype and sample; sum copies, and keep the first place.
 
     Grouping before rows are sent to other workers bounds their number: a nucleotype that fills
     whole repertoires has one row per batch and sample.
@@ -87,7 +91,7 @@ def across_individuals(
     totals: NDArray[np.int64],
     keys: Sequence[str] = KEYS,
 ) -> pa.Table:
-    """Return a row for each receptor.
+    """Merge the rows of each receptor over samples and individuals.
 
     Parameters
     ----------
@@ -99,9 +103,9 @@ def across_individuals(
     keys : columns that are equal in rows of one receptor
 
     Returns
-    -------
-    Table, sorted by place: keys, individuals, samples, copies, frequency (mean over the individuals
-    that have it), frequency_sum, place, and owners (individuals in ascending order).
+    ------- Table, sorted by place (number of the first row): keys, individuals, samples, copies,
+    frequency (mean over the individuals that have it), frequency_sum, place, and owners
+    (individuals in ascending order).
     """
     firsts = {"copies": ("copies", "sum"), "place": ("place", "min")}
     per_sample = _grouped(rows, (*keys, "sample"), firsts)
@@ -131,7 +135,7 @@ def across_individuals(
 
 
 def variants(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """Return place, variants (nucleotypes) and paths (their sum) of each clonotype, by place.
+    """Count the nucleotypes of each clonotype; return place, variants and sum of paths, by place.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ CODEC = "lz4"
 
 
 def write_partitions(path: Path, table: pa.Table, part: NDArray[np.int64], n_parts: int) -> None:
-    """Write the rows of a table to a file; `part[i]` in 0..n_parts-1 is the partition of row i.
+    """Write a table to a file with one record batch per partition; `part[i]` is that of row i.
 
     The file appears only when complete, so that a task may run twice.
     """

@@ -41,11 +41,13 @@ class Rarefaction:
 
 @dataclass(frozen=True)
 class Draws:
-    """Copies to draw from each run of rows.
+    """Numbers of copies to draw from each range of rows and individual.
+
+    A range of rows (`RowRun`) is the input of one task; its place is the number of its first row.
 
     Attributes
     ----------
-    copies : position of a run -> copies to draw from each individual
+    copies : place of a range -> copies to draw from each individual
     depth : total of drawn copies of each individual
     seed : seed of the draws
     """
@@ -55,14 +57,14 @@ class Draws:
     seed: int
 
     def of(self, rows: pa.Table, owners: NDArray[np.int32], place: int) -> pa.Table:
-        """Return the rows of a run with their drawn copies; rows without any are removed.
+        """Draw the copies of a range of rows; return its rows with drawn copies.
 
         Parameters
         ----------
         rows : table with `copies`
         owners : (rows,) int32
             Individual of each row.
-        place : position of the run
+        place : place of the range, see `Draws`
         """
         copies = rows["copies"].to_numpy()
         kept = np.zeros_like(copies)
@@ -78,12 +80,12 @@ class Draws:
 def draws(
     how: Rarefaction, copies: dict[int, NDArray[np.int64]], individuals: Sequence[str]
 ) -> Draws:
-    """Return the numbers of copies to draw from each run.
+    """Distribute the copies to draw from each individual at random over the ranges of rows.
 
     Parameters
     ----------
     how : depth and seed
-    copies : position of a run -> (individuals,) copies in it
+    copies : place of a range, see `Draws` -> (individuals,) copies in it
     individuals : names
 
     Raises

@@ -102,7 +102,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class _CopiesOfRun:
-    """Task over a run of rows that sums the copies of each individual, before rarefaction."""
+    """Task that sums the copies of each individual in a range of rows, before rarefaction."""
 
     stores: tuple[CountsStore, ...]
     people: Individuals
@@ -118,7 +118,10 @@ class _CopiesOfRun:
 
 @dataclass(frozen=True)
 class _Spread:
-    """Task over a run of rows that writes them to a file, partitioned by hash."""
+    """Task that writes a range of rows to a file, partitioned by the hash of their receptor.
+
+    All rows of a receptor are in the same partition of all files.
+    """
 
     stores: tuple[CountsStore, ...]
     people: Individuals
@@ -161,7 +164,10 @@ def _owners(people: Individuals) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class _AcrossIndividuals:
-    """Task over a partition that groups its receptors, partitioned by place."""
+    """Task that merges the rows of each receptor of a partition over individuals.
+
+    The result is a file partitioned by place, the order of the output.
+    """
 
     people: Individuals
     totals: tuple[int, ...]
@@ -264,7 +270,7 @@ class _ShareSteps:
     meter: Meter
 
     def total(self, task: _Spread | _CopiesOfRun, batches: Sequence[RowRun], n: int) -> list[int]:
-        """Return the sums over all runs of a task's results, n numbers."""
+        """Run a task on all ranges of rows; return the sums of its results, n numbers."""
         totals = [0] * n
         for found in self.by_place(task, batches).values():
             totals = [a + b for a, b in zip(totals, found.tolist(), strict=True)]
@@ -273,7 +279,7 @@ class _ShareSteps:
     def by_place(
         self, task: _Spread | _CopiesOfRun, batches: Sequence[RowRun]
     ) -> dict[int, NDArray[np.int64]]:
-        """Return the results of a task by position of the run."""
+        """Run a task on all ranges of rows; return its results by place of the range."""
         parts: dict[int, NDArray[np.int64]] = {}
 
         def add(batch: RowRun, found: NDArray[np.int64]) -> None:
@@ -284,7 +290,7 @@ class _ShareSteps:
         return parts
 
     def each(self, task: _AcrossIndividuals, parts: Sequence[int]) -> None:
-        """Run a task on partitions."""
+        """Run the task on each partition."""
         run(
             task,
             parts,
@@ -300,7 +306,7 @@ class _ShareSteps:
         people: Individuals,
         batches: Sequence[RowRun],
     ) -> Draws:
-        """Return the numbers of copies to draw from each run and individual."""
+        """Return the numbers of copies to draw from each range of rows and individual."""
         return draws(how, self.by_place(_CopiesOfRun(stores, people), batches), people.names)
 
 
@@ -326,7 +332,7 @@ class _SharingSummary:
     depth: int | None
 
     def summarize(self, target: Path, n_rows: int, out_of_frame: int, started: float) -> Shared:
-        """Return the summary."""
+        """Return the summary of the finished job."""
         counts, names = self.counters.counts, self.people.names
         pairs = list_overlaps(self.counters.pairs, names)
         return Shared(

@@ -70,7 +70,10 @@ def write_sharing_table(
     kind: Receptor,
     meter: Meter,
 ) -> SharingTally:
-    """Write the table, one partition at a time; return its counters."""
+    """Write the table of `share`, one partition of the files `groups` at a time.
+
+    Return counters of its rows.
+    """
     tally = SharingTally(len(people.names))
     writer: pq.ParquetWriter | None = None
     try:
@@ -89,7 +92,10 @@ def write_sharing_table(
 
 
 def _finished(found: pa.Table, stores: Sequence[CountsStore], kind: Receptor) -> pa.Table:
-    """Return rows in the table's columns, with gene names, and store and row of origin."""
+    """Return merged rows in the columns of the table of `share`, with gene names.
+
+    The place becomes the store and row of origin.
+    """
     begins = np.cumsum([0, *(store.rows for store in stores)])
     place = found["place"].to_numpy()
     store = np.searchsorted(begins, place, "right") - 1
@@ -114,7 +120,7 @@ TITLES = {"aa": "cdr3_aa"}
 
 
 def _key(column: pa.ChunkedArray, key: str, store: CountsStore) -> pa.ChunkedArray:
-    """Return a column, with indices of genes replaced by their names."""
+    """Return a key column of the table; indices of V or J genes become names."""
     if key not in "vj":
         return column
     return pa.array(store.names[f"{key}_gene"], pa.string()).take(column.combine_chunks())

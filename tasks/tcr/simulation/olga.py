@@ -27,7 +27,11 @@ Floats = NDArray[np.float64]
 
 
 class _Drawing(Protocol):
-    """Interface of `SequenceGenerationVDJ` and `VJ`: cumulative probabilities, cut genes."""
+    """Interface of olga's `SequenceGenerationVDJ` and `SequenceGenerationVJ`.
+
+    It has cumulative probabilities of genes, insertions and deletions, and the genes' segments in
+    the CDR3 with palindromes.
+    """
 
     CPV: Floats
     CPDJ: Floats
@@ -52,7 +56,7 @@ class _Drawing(Protocol):
 
 @dataclass(frozen=True)
 class OlgaModel:
-    """Model of olga.
+    """Recombination model of olga.
 
     Attributes
     ----------
@@ -91,7 +95,7 @@ def olga_model(locus: str, species: str | None) -> OlgaModel:
 
 
 def _drawn(drawing: _Drawing, rng: np.random.Generator, n: int) -> Recombinations:
-    """Return n draws of `choose_random_recomb_events`."""
+    """Return n random recombinations, drawn as by olga's `choose_random_recomb_events`."""
     has_d = hasattr(drawing, "CPDJ")
     v = _of(drawing.CPV, rng, n) if has_d else np.zeros(0, np.int64)
     pair = _of(drawing.CPDJ if has_d else drawing.CPVJ, rng, n)
@@ -115,7 +119,10 @@ def _drawn(drawing: _Drawing, rng: np.random.Generator, n: int) -> Recombination
 
 
 def _of(cumulative: Floats, rng: np.random.Generator, n: int) -> Ints:
-    """Return n draws from a distribution; the last outcome absorbs rounding errors of the sum."""
+    """Return n draws of outcomes, given their cumulative probabilities.
+
+    The last outcome absorbs rounding errors of the sum.
+    """
     return np.minimum(cumulative.searchsorted(rng.random(n)), len(cumulative) - 1)
 
 
@@ -132,7 +139,15 @@ def _draw_conditional(cumulative: Floats, which: Ints, rng: np.random.Generator)
 
 
 def _chain(lengths: Ints, steps: Floats, first: Floats, rng: np.random.Generator) -> Bases:
-    """Return the bases of a Markov chain, (n, longest)."""
+    """Return n random sequences of bases of a Markov chain, (n, longest).
+
+    Parameters
+    ----------
+    lengths : (n,) bases that are needed
+    steps : (4, 4) cumulative probabilities of a base after each base
+    first : (4,) cumulative probabilities of the first base
+    rng : source of random numbers
+    """
     longest = int(lengths.max(initial=0))
     codes = np.zeros((len(lengths), longest), np.int64)
     for at in range(longest):

@@ -88,7 +88,7 @@ def mates_of(references: RandomReferences, made: ReadsMade, seed: int) -> Iterat
 def _mates(
     rng: np.random.Generator, molecules: Ragged, which: Ints, made: ReadsMade
 ) -> tuple[Ragged, Ragged]:
-    """Return first and second mates without errors."""
+    """Return first and second mates without errors, of the molecules with these numbers."""
     begins, ends = molecules.offsets[which], molecules.offsets[which + 1]
     begins = np.maximum(begins, ends - made.insert)
     length = np.minimum(ends - begins, made.length)
@@ -111,7 +111,7 @@ def _texts(
 
 
 def _with_errors(rng: np.random.Generator, lines: Ragged, rate: float) -> tuple[Ragged, Ragged]:
-    """Return lines with errors, and their qualities in FASTQ encoding."""
+    """Return reads with random substitutions, and their qualities in FASTQ encoding."""
     bad = rng.random(lines.data.size) < _share_of_bad(lines, rate)
     quality = np.where(bad, BAD, GOOD)
     chance = 10.0 ** (-quality / 10) if rate else np.zeros(quality.size)
@@ -123,7 +123,7 @@ def _with_errors(rng: np.random.Generator, lines: Ragged, rate: float) -> tuple[
 
 
 def _share_of_bad(lines: Ragged, rate: float) -> NDArray[np.float64]:
-    """Return the probability of low quality per base, rising along a read from 0.5 to 1.5 means."""
+    """Return the probability of low quality of each base; it rises threefold along a read."""
     good, bad = 10.0 ** (-GOOD / 10), 10.0 ** (-BAD / 10)
     mean = max(0.0, (rate - good) / (bad - good))
     lengths = lines.lengths

@@ -43,7 +43,7 @@ class Recombinations(NamedTuple):
     n2_lengths: Ints = NONE
 
     def some(self, which: Ints) -> Recombinations:
-        """Return the events of selected references."""
+        """Return the recombination events of selected references."""
         kept = {name: each[which] for name, each in self._asdict().items() if len(each)}
         return self._replace(**kept)  # the arrays of an absent D stay empty
 
@@ -80,7 +80,7 @@ class Recombination(Protocol):
 
     @property
     def ends(self) -> Ends:
-        """Genes with palindromes."""
+        """Bases of the genes with palindromes at the ends that are joined."""
         ...
 
     def draw(self, rng: np.random.Generator, n: int) -> Recombinations:
@@ -89,7 +89,7 @@ class Recombination(Protocol):
 
 
 def build_junctions(ends: Ends, events: Recombinations) -> Ragged:
-    """Return the junctions of references, from the Cys codon to the Phe or Trp codon."""
+    """Build the junctions that events make of genes, from the Cys to the Phe or Trp codon."""
     n = len(events.v)
     n1, n2 = (_matrix(letters) for letters in (events.n1, events.n2))
     text, (v, d, j, of_n1, of_n2) = together([ends.v, ends.d, ends.j, n1, n2])
@@ -107,16 +107,16 @@ def build_junctions(ends: Ends, events: Recombinations) -> Ragged:
 
 
 def _matrix(bases: Bases) -> Ragged:
-    """Return the rows of a matrix as lines; none for an empty array."""
+    """Return the rows of a matrix of bases as a ragged array; no rows for an empty matrix."""
     n, width = bases.shape if bases.ndim == 2 else (0, 0)
     return Ragged(bases.ravel(), np.arange(n + 1, dtype=np.int64) * width)
 
 
 def behind(text: str, p: int) -> str:
-    """Return a text followed by a palindrome of p bases; it has at least p bases."""
+    """Append the palindrome of its last p bases to a gene of at least p bases."""
     return text + reverse_complement_iupac(text[len(text) - p :])
 
 
 def before(text: str, p: int) -> str:
-    """Return a text preceded by a palindrome of p bases; it has at least p bases."""
+    """Prepend the palindrome of its first p bases to a gene of at least p bases."""
     return reverse_complement_iupac(text[:p]) + text

@@ -44,7 +44,7 @@ def build_reference_rows(references: RandomReferences, locus: str) -> bytes:
 
 
 def molecules(references: RandomReferences) -> Ragged:
-    """Return the bases of V, junction and J, as far as the genes are known."""
+    """Return the bases of V, junction and J of each reference, as far as the genes are known."""
     ends, events, lines = references.ends, references.events, references.junctions
     frames = [ragged_of([gene.frame for gene in genes]) for genes in (ends.genes_v, ends.genes_j)]
     text, (v, j, middle) = together([*frames, lines])
@@ -75,5 +75,5 @@ def _names(genes: tuple[Gene, ...], which: Ints) -> pa.Array:
 
 
 def _left(palindrome: int, cut: Ints) -> pa.Array:
-    """Return the number of palindrome bases that are left."""
+    """Return the number of palindrome bases left after `cut` (n,) deletions from a gene end."""
     return pa.array(np.maximum(palindrome - cut, 0))

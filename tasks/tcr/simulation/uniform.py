@@ -61,7 +61,7 @@ class Uniform:
         return Ends(genes.v, genes.d, genes.j, of_v, of_d, of_j, p, p, p, p)
 
     def draw(self, rng: np.random.Generator, n: int) -> Recombinations:
-        """Return n random recombinations."""
+        """Return n random recombinations of the model."""
         (v, v_whole), (j, j_whole) = (self._chosen(rng, g, n) for g in (self.genes.v, self.genes.j))
         v_cut, j_cut = self._cuts(rng, v_whole), self._cuts(rng, j_whole)
         n1, n1_lengths = self._draw_bases(rng, n)

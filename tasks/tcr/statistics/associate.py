@@ -213,7 +213,7 @@ def _generation(job: Passes, total: str, owners: Owners, extras: Extras) -> Gene
 
 @dataclass(frozen=True, eq=False)
 class _ByColumn:
-    """Statistics of single columns."""
+    """Statistics of single columns: AUCs of path counts, differences of calls."""
 
     owners: Owners
     total: Numbers
@@ -273,7 +273,10 @@ def _uncertainty(owners: Owners, names: Sequence[str]) -> Iterator[str]:
 
 
 def _left(owners: Owners) -> Iterator[tuple[int, str]]:
-    """Yield each individual; with it a message if without it all or none are shared, or ""."""
+    """Yield each individual and the problem of the jackknife without it, or "".
+
+    The problem is that no nucleotype, or every one, is then shared.
+    """
     n, shared = len(owners.counts), int(owners.shared.sum())
     for i in range(owners.individuals):
         still = shared - len(owners.demoted(i))

@@ -28,7 +28,7 @@ class Auc:
     Attributes
     ----------
     column : name of the column
-    within : variable that both of a pair have in common; "" for none
+    within : variable that must be equal in both nucleotypes of a compared pair; "" for none
     shared, unshared : numbers of nucleotypes
     auc, error, low, high, p : estimate with a 95 % interval, and P against 0.5
     q : P adjusted for multiple tests, by Benjamini and Hochberg over all columns
@@ -97,7 +97,7 @@ def areas(values: Numbers, owners: Owners, strata: Numbers | None = None) -> Est
 
 @dataclass(frozen=True, eq=False)
 class _ValueCells:
-    """Cells of equal value within a stratum, in order.
+    """Cells: nucleotypes of one stratum with equal values, sorted by stratum and value.
 
     Attributes
     ----------
@@ -127,7 +127,10 @@ class _ValueCells:
         return np.bincount(self.of_row[rows], minlength=len(self.stratum)).astype(float)
 
     def area(self, positive: Floats, negative: Floats) -> float:
-        """Return the share of pairs within a stratum in which the positive one is larger."""
+        """Return the share of (positive, negative) pairs in which the positive value is larger.
+
+        Pairs are within a stratum; the arguments are numbers of nucleotypes in each cell.
+        """
         if not len(self.stratum):
             return math.nan
         below = np.cumsum(negative) - negative

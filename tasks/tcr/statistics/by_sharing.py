@@ -51,14 +51,14 @@ class Group:
 
 @dataclass(frozen=True)
 class TallyGroups:
-    """Task that counts the values of columns for each number of individuals."""
+    """Task over a file of nucleotypes: histograms of columns for each number of individuals."""
 
     columns: tuple[str, ...]
     name: str = "associate-groups"
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory of one run, in bytes."""
+        """Upper bound of the memory of one call, in bytes."""
         return COPIES * 8 * RUN_ROWS * len(self.columns)
 
     def __call__(self, path: Path) -> Groups:
@@ -75,7 +75,7 @@ class TallyGroups:
 
 
 def group(column: str, individuals: int, counts: ValueCounts) -> Group:
-    """Return the figures of a histogram."""
+    """Return mean, quantiles and other figures of a column from its histogram."""
     mean, error = mean_and_error(counts)
     half = _t_quantile(counts.n) * error
     return Group(
@@ -93,7 +93,10 @@ def group(column: str, individuals: int, counts: ValueCounts) -> Group:
 def groups(
     columns: Sequence[str], tallies: Mapping[tuple[str, int], ValueCounts]
 ) -> tuple[Group, ...]:
-    """Return the figures of all histograms, by column in the given order, then by individuals."""
+    """Return the figures of all histograms, by column, then by number of individuals.
+
+    `tallies` maps (column, individuals) to the histogram.
+    """
     people = sorted({k for _, k in tallies})
     return tuple(group(name, k, tallies[name, k]) for name in columns for k in people)
 

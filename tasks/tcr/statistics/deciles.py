@@ -60,7 +60,10 @@ def deciles(paths: Numbers, owners: Owners) -> tuple[Decile, ...]:
 
 
 def assign_groups(paths: Numbers) -> NDArray[np.int64]:
-    """Return the group number of each count, (n,); equal counts have the same number."""
+    """Return the decile 1..10 of each path count, (n,), or 0 for no path.
+
+    Equal counts have the same decile.
+    """
     found = np.zeros(len(paths), np.int64)
     has = paths > 0
     if has.any():

@@ -50,11 +50,11 @@ class Generation:
     ----------
     model : name of olga's model
     sampled : number of sampled nucleotypes
-    nucleotypes, shared : number of those with both figures, and of shared ones
-    missing : reason -> number of those without
+    nucleotypes, shared : number of nucleotypes with both figures, and of shared ones among them
+    missing : reason -> number of nucleotypes without Pgen
     aucs : AUC of Pgen, of the total path count, of shortness
-    rho : Spearman's correlation of Pgen with the total over unshared ones, a random sample
-    odds : odds ratios of both in one model; None if too few are shared
+    rho : Spearman's correlation of Pgen with the total over unshared nucleotypes, a random sample
+    odds : odds ratios of Pgen and total in one model; None if too few are shared
     """
 
     model: str
@@ -167,7 +167,7 @@ def _rho(pgen: Numbers, paths: Numbers) -> float:
 
 
 def _odds(x: NDArray[np.float64], owners: Owners, job: Passes) -> Regression | None:
-    """Return the regression of sharing on both, with the contribution of each given the other."""
+    """Return the regression of sharing on Pgen and total path count together."""
     n, n_shared = len(x), int(owners.shared.sum())
     if min(n_shared, n - n_shared) < 2 * x.shape[1] or not x.std(axis=0).all():
         return None

@@ -75,7 +75,7 @@ def jackknife(value: float, replicates: Sequence[float], null: float = 0.0) -> E
 
 
 def clipped(found: Estimate, low: float, high: float) -> Estimate:
-    """Return an estimate whose interval is clipped to bounds."""
+    """Return an estimate whose confidence interval is clipped to low..high."""
     if math.isnan(found.error):
         return found
     return replace(found, low=max(found.low, low), high=min(found.high, high))

@@ -52,7 +52,9 @@ ENTRY_BYTES = 48  # bytes per distinct value while histograms are merged
 
 @dataclass
 class Passes:
-    """Passes of an association job, each a task over all files.
+    """Passes over the nucleotypes of an association job.
+
+    A pass runs one task on each file of nucleotypes; each file has those of a range of rows.
 
     Attributes
     ----------
@@ -73,7 +75,7 @@ class Passes:
     bars: Bars | None
 
     def __post_init__(self) -> None:
-        """Set the paths of the files."""
+        """Set the paths of the files of nucleotypes."""
         self.batches = list(runs(self.stores, extract.RUN_ROWS))
         self.files = [file_of(self.folder, batch) for batch in self.batches]
         self.meter = Meter(0, None)
@@ -87,7 +89,7 @@ class Passes:
         self.meter.add(total - self.meter.progress.done, 0, 0)
 
     def extract(self, *, texts: bool) -> int:
-        """Write the files; return the number of nucleotypes in them."""
+        """Write the files of nucleotypes; return the number of nucleotypes in them."""
         task = Extract(self.stores, self.table, self.columns, self.folder, self.background, texts)
         with self.phase("read", 1):
             found = self.all(task, self.batches)
@@ -116,7 +118,7 @@ class Passes:
         return owners_of(tables[OWNERS], self.background.individuals)
 
     def correlate(self, n: int) -> tuple[Correlation, ...]:
-        """Return all correlations, computed for several columns at a time."""
+        """Return the correlations of all path counts, computed for several columns at a time."""
         check_row_count(n)
         at_once = max(1, HISTOGRAM_BYTES // (ENTRY_BYTES * n))
         names = [column.name for column in self.columns]
@@ -132,7 +134,7 @@ class Passes:
         return tuple(found)
 
     def _tallies(self, names: Sequence[str]) -> dict[str, ValueCounts]:
-        """Count the values of columns, and write the resulting ranks."""
+        """Return the histograms of columns, and write the ranks of their values to files."""
         tallies = {name: ValueCounts() for name in names}
 
         def add(some: dict[str, tuple[Values, Ns]]) -> None:
@@ -145,7 +147,7 @@ class Passes:
         return tallies
 
     def group(self, names: tuple[str, ...]) -> tuple[Group, ...]:
-        """Return the figures of some columns for the plots."""
+        """Return mean and quantiles of columns by number of individuals, for the plots."""
         tallies: dict[tuple[str, int], ValueCounts] = {}
 
         def add(some: Groups) -> None:
@@ -157,7 +159,7 @@ class Passes:
         return groups(names, tallies)
 
     def all(self, task: Task[BatchT, ResultT], batches: Sequence[BatchT]) -> list[ResultT]:
-        """Run a task on all batches; return the results in order of completion."""
+        """Run a task on each batch; return the results in order of completion."""
         found: list[ResultT] = []
         self._run(task, batches, found.append)
         return found

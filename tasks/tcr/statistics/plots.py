@@ -121,7 +121,9 @@ def _in_words(column: str) -> str:
 
 
 def _draw_shares(axes: Axes, groups: Sequence[Decile]) -> None:
-    """Draw shares with their intervals on decades; an open circle at the foot marks a share of 0.
+    """Draw shares of deciles with their intervals on a log axis.
+
+    An open circle at the foot marks a share of 0.
 
     If nothing is shared, the axis is linear from 0 to 1.
     """
@@ -241,7 +243,7 @@ def _draw_points(axes: Axes, groups: Sequence[Group]) -> None:
 
 
 def _draw_means(axes: Axes, groups: Sequence[Group]) -> None:
-    """Draw the mean of each box with its interval."""
+    """Draw the mean of each group's box, with its 95 % interval."""
     has = _many(groups)
     axes.errorbar(
         [i for i, _ in has],

@@ -46,7 +46,7 @@ PASSES = 14  # expected passes for the progress bar; Newton's method may need ot
 
 @dataclass(frozen=True)
 class SharingModel:
-    """Model of sharing, with the data of its regressions.
+    """Logistic model of sharing, with the data of its regressions.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class SharingModel:
             return _Regress(self.job, design, lasso).found(words)
 
     def _design(self) -> tuple[Design, tuple[str, ...]]:
-        """Return the model's design, and messages on excluded rows and terms."""
+        """Return the terms of the regression, and messages on excluded rows and terms."""
         counts, owners = self.counts, self.owners
         has = counts > 0
         zeros = self._is_zero_identifiable(~has)

@@ -59,18 +59,18 @@ class Correlation:
 
 @dataclass(frozen=True)
 class TallyColumns:
-    """Task of the first pass: histograms of the distinct values of each column."""
+    """Task of the first pass over the files: distinct values of each column with their counts."""
 
     columns: tuple[str, ...]
     name: str = "associate-tally"
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory of one run, in bytes."""
+        """Upper bound of the memory of one call, in bytes."""
         return COPIES * 8 * RUN_ROWS * len(self.columns)
 
     def __call__(self, path: Path) -> dict[str, tuple[Values, Ns]]:
-        """Return the histograms of a file."""
+        """Return distinct values and counts of each column of a file."""
         with naming(path.name):
             table = read_run_file(path, self.columns)
             return {name: count_distinct_values(table[name].to_numpy()) for name in self.columns}
@@ -87,11 +87,11 @@ class RankProducts:
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory of one run, in bytes."""
+        """Upper bound of the memory of one call, in bytes."""
         return COPIES * 8 * RUN_ROWS * len((*self.columns, *self.outcomes))
 
     def __call__(self, path: Path) -> list[list[int]]:
-        """Return for each column and outcome the sum over the rows of a file."""
+        """Return the sum of rank products over the rows of a file, by column and outcome."""
         with naming(path.name):
             table = read_run_file(path, (*self.columns, *self.outcomes))
             outcomes = [self._ranks(name, table) for name in self.outcomes]
@@ -134,7 +134,10 @@ def check_row_count(n: int) -> None:
 
 
 def correlation(total: int, x: ValueCounts, y: ValueCounts) -> tuple[float, float]:
-    """Return Spearman's rho and its P value from the sum of rank products."""
+    """Return Spearman's rho and its P value.
+
+    `total` is the sum of rank products, x and y are the histograms of both columns.
+    """
     squares = sum_of_squares(x) * sum_of_squares(y)
     if not squares:
         return math.nan, math.nan
@@ -176,7 +179,7 @@ def p_value(rho: float, n: int) -> float:
 
 
 def sum_over_runs(parts: Sequence[list[list[int]]]) -> list[list[int]]:
-    """Return the sums over all runs."""
+    """Add up the sums of rank products of all files, by column and outcome."""
     return [[sum(each) for each in zip(*rows, strict=True)] for rows in zip(*parts, strict=True)]
 
 
@@ -186,7 +189,7 @@ def correlations(
     totals: list[list[int]],
     tallies: dict[str, ValueCounts],
 ) -> tuple[Correlation, ...]:
-    """Return the correlations of all columns with all outcomes."""
+    """Return the correlations of all columns with all outcomes, from sums of rank products."""
     found = []
     for name, row in zip(columns, totals, strict=True):
         for outcome, total in zip(outcomes, row, strict=True):

@@ -20,7 +20,7 @@ from gangsaw.tasks.tcr.store.values import Columns, CountTables
 
 @dataclass(frozen=True)
 class Chunk:
-    """References of one chunk of every variable.
+    """Chunk number along `reference`, and the staged rows that it counts.
 
     Attributes
     ----------
@@ -49,8 +49,8 @@ class CountChunk:
     ----------
     staging : staged rows
     target : store prefix of the group
-    metadata : zarr.json of each variable, in the order of their records
-    values : counts rows, on the CPU or a GPU
+    metadata : zarr.json of each variable, in the order of the chunk's journal records
+    values : function that counts rows, on the CPU or a GPU
     journal : journal of the group's first array
     """
 
@@ -66,11 +66,11 @@ class CountChunk:
     name: str = "count"
 
     def __call__(self, batch: Chunk) -> Records:
-        """Return the records of the chunk; a chunk in the journal is not counted again."""
+        """Count and store a chunk, unless it is in the journal; return its journal records."""
         return self._records([batch], "cpu")[0]
 
     def on_device(self, batches: Sequence[Chunk]) -> list[Records]:
-        """Return the records of several chunks, counted at once on the GPU of this process."""
+        """Count and store several chunks on the GPU of this process; return their records."""
         return self._records(batches, "gpu")
 
     def _records(self, chunks: Sequence[Chunk], device: str) -> list[Records]:
@@ -83,7 +83,7 @@ class CountChunk:
             return [records for records in found.values() if records is not None]
 
     def records_of(self, chunk: Chunk) -> range:
-        """Return the numbers of the chunk's records, one per variable."""
+        """Return the numbers of the chunk's journal records, one per variable."""
         first = chunk.number * len(self.metadata)
         return range(first, first + len(self.metadata))
 
@@ -91,14 +91,14 @@ class CountChunk:
         return pa.concat_tables([self._part(part) for part in chunk.parts]).combine_chunks()
 
     def _part(self, part: PieceRows) -> pa.Table:
-        """Return staged rows, with the indices of their samples in the store."""
+        """Return the staged rows of a piece, with the indices of their samples in the store."""
         rows = self.staging.read(part)
         numbers = np.asarray(part.samples, np.int32)[rows["sample"].to_numpy()]
         at = rows.schema.get_field_index("sample")
         return rows.set_column(at, rows.schema.field(at), pa.array(numbers))
 
     def _store(self, chunk: Chunk, columns: Columns) -> Records:
-        """Store the chunk of every variable; return its records."""
+        """Encode and store the chunk of every variable; return its journal records."""
         rows = np.empty(len(self.metadata), ROW)
         for i, (name, metadata) in enumerate(self.metadata.items()):
             key = self._key(name, chunk)

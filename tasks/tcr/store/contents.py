@@ -84,7 +84,7 @@ _PAIRS = {"description": "Whether the D gene lies before the J gene, so that the
 
 @dataclass(frozen=True)
 class Contents:
-    """Contents of a store to write.
+    """Contents of a counts store to write: its variables, coordinates, attributes and chunks.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Contents:
         return max(1, min(self.setup.chunk_rows, self.n))
 
     def coordinates(self) -> tuple[Coordinate, ...]:
-        """Return the labels of all dimensions but `reference`, and the variables along these."""
+        """Return the coordinates of all dimensions but `reference`, and variables along these."""
         germline = self.setup.germline
         d, j = [part.name for part in germline.d], [part.name for part in germline.j]
         labels: dict[str, Sequence[str] | NumpyArray] = {
@@ -238,7 +238,7 @@ class Contents:
 
 
 def nbytes(array: Described) -> int:
-    """Return the raw bytes of an array; for text, the size of its items without the characters."""
+    """Return the uncompressed size of an array in bytes; for text, without the characters."""
     return math.prod(array.shape) * array.dtype.itemsize
 
 

@@ -37,7 +37,7 @@ MODEL = ("germline_locus", "model", "strands", "max_p", "max_n", "d_segments", "
 
 @dataclass(frozen=True)
 class CountsStore:
-    """Counts store, pickled with every batch and opened on the worker.
+    """Description of a counts store, pickled with every batch and opened on the worker.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class CountsStore:
 
 @dataclass(frozen=True)
 class RowRun:
-    """Run of rows of one of several stores.
+    """Consecutive rows of one of several stores: the input of one task.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ def _described(address: str, group: zarr.Group) -> CountsStore:
 def _numbers(
     arrays: Mapping[str, ZarrArray], dim: str, dims: Mapping[str, tuple[str, ...]]
 ) -> tuple[int, ...]:
-    """Return the labels of a dimension, under its present or former name; () without labels."""
+    """Return the numeric labels of a dimension, by its present or former name; () if none."""
     name = next((name for name, own in dims.items() if own == (dim,) and name in LABELS), "")
     return tuple(int(n) for n in np.asarray(arrays[name][...])) if name else ()
 
@@ -203,7 +203,7 @@ def open_all(addresses: Sequence[str]) -> tuple[CountsStore, ...]:
 
 
 def runs(stores: Sequence[CountsStore], n: int) -> Iterator[RowRun]:
-    """Split the rows of the stores into runs of n, regardless of their chunks."""
+    """Split the rows of the stores into ranges of n rows, regardless of their chunks."""
     place = 0
     for number, store in enumerate(stores):
         for start in range(0, store.rows, n):
@@ -232,7 +232,10 @@ def _open(address: str) -> zarr.Group:
 
 
 def _why_none(address: str) -> str:
-    """Return the reason: an unfinished store has no metadata at its root, others do not exist."""
+    """Return why there is no counts store at an address, as a message.
+
+    An unfinished store has no metadata at its root; other stores do not exist.
+    """
     if (open_place(address) / NUCLEOTYPE[0]).has(METADATA):
         return "its counting is not finished: run gangsaw tcr count with --resume first"
     return f"no Zarr group there{why_no_store(address)}"
@@ -261,7 +264,10 @@ def _coordinate(index: str) -> str:
 
 @lru_cache(maxsize=64)
 def _array(address: str, name: str, version: str) -> tuple[ZarrArray, bool]:
-    """Return the array, and True if a finished job wrote it (records are below the first one)."""
+    """Return an array of a store, and True if a finished job wrote it.
+
+    The records of the job are below the first array.
+    """
     array, first = (
         zarr.open_array(zarr_at(address), path=key, mode="r") for key in (name, NUCLEOTYPE[0])
     )

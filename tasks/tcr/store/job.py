@@ -149,7 +149,10 @@ def count_repertoires(
 def _run_phases(
     job: _Phases, watch: Watch, table: Path, progress: PhaseProgress, started: float
 ) -> tuple[float, int]:
-    """Run the rest of both phases; return the seconds of reading, and number of counted rows."""
+    """Run the unfinished steps of both phases, reading and counting.
+
+    Return the seconds of reading, and the number of counted rows.
+    """
     work, resume, read_seconds, n_counted = job.place.work, job.choice.resume, 0.0, 0
     if resume:
         work.clean()
@@ -216,7 +219,7 @@ def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
 
 @dataclass(frozen=True)
 class _Phases:
-    """Phases of a job: reading, counting and completion."""
+    """Phases of a counting job: reading, counting and completion."""
 
     inputs: Sequence[Input]
     setup: Setup
@@ -287,7 +290,7 @@ class _Phases:
         return n_left
 
     def give_up(self) -> None:
-        """Remove the staged rows."""
+        """Remove the staged rows after an input file has changed."""
         self.place.confirm()
         (self.place.work / FIRST).delete_all()
 

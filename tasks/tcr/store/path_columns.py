@@ -115,7 +115,7 @@ def read_columns(
 
 
 class _Reader:
-    """Reader of columns for a run of rows; caches at most two variables, which are large."""
+    """Reader of path columns for a range of rows; it caches up to two (large) variables."""
 
     def __init__(self, store: CountsStore, rows: range, keep: NDArray[np.int64]) -> None:
         self.store, self.rows, self.keep = store, rows, keep

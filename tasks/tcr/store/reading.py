@@ -120,7 +120,7 @@ def _by_sample(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
 
 
 def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repertoire:
-    """Return the rows of a file; raise `BadParams` if it is no repertoire."""
+    """Open a repertoire file with the setup's columns and locus; raise `BadParams` for others."""
     return open_repertoire(
         file.path,
         locus=setup.germline.locus,
@@ -133,7 +133,7 @@ def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repe
 def _without_uncountable(
     valid: pa.RecordBatch, dropped: pa.RecordBatch, setup: Setup
 ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Return both batches, with rows dropped whose wildcards make counts exceed 64 bits."""
+    """Drop the valid rows whose wildcards make counts exceed 64 bits; return both batches."""
     fits = countable(batch_of(valid, setup), setup.model)
     if fits.all():
         return valid, dropped

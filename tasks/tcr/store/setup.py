@@ -50,7 +50,7 @@ PGEN = (
 
 
 class Calls(TypedDict):
-    """Keyword arguments of a resolver."""
+    """Keyword arguments of `Germline.resolver`."""
 
     on_ambiguous: OnAmbiguous
     on_unknown_allele: OnUnknownAllele

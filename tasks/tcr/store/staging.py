@@ -50,7 +50,7 @@ class FileRowsRecord(TypedDict):
 
 @dataclass(frozen=True)
 class FileRows:
-    """Counters of one input file.
+    """Counters and notes of one input file.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class FileRows:
 
 @dataclass(frozen=True)
 class PieceRows:
-    """Consecutive rows of one piece.
+    """Consecutive rows of one staged piece, the unit in which rows of a file are stored.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class PieceRows:
 
 @dataclass(frozen=True)
 class Staging:
-    """Staged rows of a job.
+    """Staged rows: files of clean rows between the phases reading and counting of a job.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class Staging:
                 yield self._get(f"{self._file(file)}/dropped/{number:06d}")
 
     def finish(self, file: int, found: FileRows, keys: Sequence[str], *, durable: bool) -> None:
-        """Record that a file is read, once its pieces are stored."""
+        """Record that an input file is read, once its pieces are stored."""
         if durable:
             self.array.flush(keys)
         record = {"job": self.job, "found": found.to_dict()}

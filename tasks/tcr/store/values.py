@@ -39,7 +39,9 @@ AT_ONCE_BYTES = 256 << 20  # bytes of counts of single D genes that are not stor
 
 @dataclass(frozen=True)
 class CountTables:
-    """Function that counts rows; frozen and small, as it is pickled with every batch.
+    """Function that counts the paths of staged rows.
+
+    It is frozen and small, as it is pickled with every batch.
 
     Attributes
     ----------
@@ -60,7 +62,7 @@ class CountTables:
         return [{name: parts[i] for name, parts in cut.items()} for i in range(len(tables))]
 
     def _counted(self, rows: pa.RecordBatch, device: str) -> Columns:
-        """Return the counted variables, a few rows at a time if most counts are not stored."""
+        """Count the paths of rows; return the stored variables of counts."""
         batch, has = batch_of(rows, self.setup), self._has_d(rows)
         step = len(rows) if self.setup.has_by_d else rows_at_once(self.setup)
         runs = [slice(i, min(i + step, len(rows))) for i in range(0, len(rows), step)]
@@ -132,7 +134,7 @@ def _pgens(rows: pa.RecordBatch, setup: Setup) -> Columns:
 
 
 def batch_of(rows: pa.RecordBatch, setup: Setup) -> Batch:
-    """Return rows in kernel form; they were checked when they were read."""
+    """Return rows as a `Batch` of references; they were checked when they were read."""
     offsets, letters = buffers(rows["cdr3"])
     first = int(offsets[0])
     codes = SET_OF_LETTER[np.asarray(letters)[first : int(offsets[-1])]]
@@ -152,7 +154,7 @@ def _sequences(parts: Sequence[Part]) -> Sequences:
 
 
 def row_columns(rows: pa.RecordBatch) -> Columns:
-    """Return the variables that identify the row of a reference."""
+    """Return the variables of references that are not counted: CDR3, name, genes, sample, line."""
     return {
         "cdr3": text(rows["cdr3"].to_pylist()),
         "id": text(rows["id"].to_pylist()),

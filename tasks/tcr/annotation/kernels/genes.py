@@ -18,7 +18,15 @@ NONE = -1
 
 @jit
 def count_known(bases: Any, n: int, starts: Any) -> int:
-    """Return the number of k-mers of a read that occur in any gene."""
+    """Return the number of k-mers of a read that occur in any gene.
+
+    Parameters
+    ----------
+    bases : codes of the read
+    n : number of bases
+    starts : (4**K + 1,) int64
+        Offsets of the k-mer index.
+    """
     word = run = known = 0
     for at in range(n):
         run = 0 if bases[at] == NOT_A_BASE else run + 1
@@ -104,7 +112,19 @@ def score_frame(bases: Any, qualities: Any, n: int, gene: Any, span: Any, shift:
 
 @jit
 def score_end(bases: Any, n: int, gene: Any, first: int, last: int, step: int, shift: int) -> int:
-    """Return the best score of a gene's end, from the codon to any possible deletion."""
+    """Return the best score of a gene's end: the end of V, or the start of J.
+
+    Recombination may have shortened it, so the score is the maximum over all lengths.
+
+    Parameters
+    ----------
+    bases : codes of the read
+    n : number of bases
+    gene : codes of the gene
+    first, last : gene positions from the conserved codon to one after the gene's end
+    step : 1 for V, -1 for J
+    shift : gene position minus read position
+    """
     score = best = 0
     at = first
     while at != last:

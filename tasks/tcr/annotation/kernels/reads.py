@@ -33,7 +33,7 @@ FNV, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a h
 
 @jit
 def turn(bases: Any, qualities: Any, n: int) -> None:
-    """Replace a read by its reverse complement, in place."""
+    """Replace the bases of a read by their reverse complement, and reverse its qualities."""
     for at in range((n + 1) // 2):
         other = n - 1 - at
         a, b = bases[at], bases[other]
@@ -46,7 +46,16 @@ def turn(bases: Any, qualities: Any, n: int) -> None:
 def copy_read(
     text: Any, phred: Any, first: int, q_first: int, codes: Any, out: Any, of_out: Any
 ) -> int:
-    """Copy a read as codes and Phred values; return its length."""
+    """Copy a read as codes and Phred values; return its length, that of `out`.
+
+    Parameters
+    ----------
+    text, phred : bytes of the bases and quality characters of all reads
+    first, q_first : offsets of the read in them
+    codes : (256,) uint8
+        Code of each byte.
+    out, of_out : output: codes and Phred values
+    """
     n = len(out)
     for at in range(n):
         out[at] = codes[text[first + at]]
@@ -158,7 +167,7 @@ def annotate_reads(
 
 @jit
 def hashed_bit(bases: Any) -> Any:
-    """Return a word with one bit, which a hash of the bases selects."""
+    """Return a uint64 with one bit set; a hash of the bases selects it."""
     found = FNV
     for letter in bases:
         found = (found ^ np.uint64(letter)) * PRIME
@@ -192,7 +201,14 @@ def notice(
 
 @jit
 def junction_status(bases: Any, n: int, first: int, last: int) -> int:
-    """Return the status of a junction, from its first base to the end of its last codon."""
+    """Return NO_CDR3, CUT_OFF, WILD (has an N) or FINE for the junction bases[first:last].
+
+    Parameters
+    ----------
+    bases : codes of the read
+    n : number of bases
+    first, last : start of the first conserved codon, end of the last one
+    """
     if last - first <= 2 * CODON:
         return NO_CDR3
     if first < 0 or last > n:

@@ -41,7 +41,7 @@ def check_lengths(starts: npt.NDArray[np.int64]) -> None:
     Parameters
     ----------
     starts : (n + 1,) int64
-        Offsets of Sequences, in host memory.
+        Offsets of the references, see `Sequences`; in host memory.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts and calls of n references, in their order; None for arrays outside the model.
+    """Path counts and gene calls of n references, in their order; None if outside the model.
 
     A D choice is a D gene. With two D genes in a row it is a pair (first, second), in the order
     (0, 1), (0, 2), ..., (1, 2), ...: joining by deletion keeps the order of the genome.
@@ -96,9 +96,9 @@ class Counts:
     dp1_nonempty : (n, D genes, total n) uint64, DP-1 paths with a D of at least one symbol; for a
         V-J chain one "D choice" with the paths V N J
     dp1_empty : (n, total n) uint64, DP-1 paths with an empty D, once per way to delete it
-    genes : (n, 6) int16, columns GENE_CALLS
+    genes : (n, 6) int16, lengths of reference and matches of V and J, columns GENE_CALLS
     ndn : (n, 4) int16, nucleotides A, T, C, G between the matches of V and J
-    d : (n, D genes, 5) int16, columns D_CALLS
+    d : (n, D genes, 5) int16, length and positions of the D match, columns D_CALLS
     n1, n2 : (n, D genes, 4) int16, nucleotides A, T, C, G between V and D, and D and J
     """
 

@@ -76,7 +76,7 @@ def count(batch: Batch, model: Model) -> Counts:
 
 
 def with_wildcards(batch: Batch) -> npt.NDArray[np.bool_]:
-    """Return a mask (n,): True for references with IUPAC codes of several nucleotides."""
+    """Return a mask (n,) of references: True if one has an IUPAC code of several nucleotides."""
     references = batch.references
     if not len(references):
         return np.zeros(0, np.bool_)

@@ -25,21 +25,22 @@ LETTER[[1, 2, 4, 8]] = range(4)
 
 
 class DWords(NamedTuple):
-    """Word tables of all D genes; empty if a gene has a wildcard or is too long.
+    """Lookup tables of all D genes: which genes contain a word, how often, and where it ends.
 
-    A word is a number with two bits per symbol; the last symbol has the lowest bits.
+    A word is a number with two bits per symbol; the last symbol has the lowest bits. The tables are
+    empty if a gene has a wildcard or is too long.
 
     Attributes
     ----------
-    long_holders : (groups * WORDS) uint64: bit g is set if gene g of the group, with both
-        palindromes, contains the word
+    long_holders : (groups * WORDS) uint64: bit g is set if gene g of a group of GROUP genes, with
+        both palindromes, contains the word of LONG symbols
     short_holders : (groups * SHORTER) uint64: the same for words of 1..SHORT symbols and genes with
         the right palindrome only
     counts : (SHORT_WORDS * genes * SHORT) uint16: occurrences of the last 1..SHORT symbols of a
         word in a gene without palindromes
     both_counts : the same for the gene with both palindromes
-    ends : (SHORT_WORDS * genes) uint16: four bits for each of the last 1..SHORT symbols: the
-        symbols of the right palindrome at which they end, wherever they begin
+    ends : (SHORT_WORDS * genes) uint16: four bits for each of the last 1..SHORT symbols of a word:
+        the symbols of the right palindrome at which they end, wherever they begin
     """
 
     long_holders: npt.NDArray[np.uint64]
@@ -50,7 +51,15 @@ class DWords(NamedTuple):
 
 
 def make_words(genes: list[Codes], right: list[Codes], both: list[Codes], longest: int) -> DWords:
-    """Return the word tables of D genes without palindromes, with the right one, and with both."""
+    """Return the word tables of D genes.
+
+    Parameters
+    ----------
+    genes : codes of each gene
+    right : the genes with their right palindrome
+    both : the genes with both palindromes
+    longest : length that a gene with both palindromes may have, in symbols
+    """
     plain = all((LETTER[codes] >= 0).all() for codes in genes)
     if not genes or not plain or max(map(len, both)) > longest:
         none = np.zeros(0, np.uint64), np.zeros(0, np.uint16)
@@ -70,7 +79,7 @@ def make_words(genes: list[Codes], right: list[Codes], both: list[Codes], longes
 
 
 def _ends(genes: list[Codes], right: list[Codes]) -> npt.NDArray[np.uint16]:
-    """Return the ends of words in the right palindrome, (SHORT_WORDS, genes), see `DWords.ends`."""
+    """Return `DWords.ends`, (SHORT_WORDS, genes): where words end in the right palindrome."""
     sizes, each = np.array([len(gene) for gene in genes]), np.arange(len(genes))
     found = np.zeros((SHORT_WORDS, len(genes)), np.uint16)
     for t in range(1, SHORT + 1):
@@ -84,13 +93,13 @@ def _ends(genes: list[Codes], right: list[Codes]) -> npt.NDArray[np.uint16]:
 
 
 def _last(t: int) -> npt.NDArray[np.int64]:
-    """Return the last t symbols of each word, (SHORT_WORDS,)."""
+    """Return the last t symbols of each word of SHORT symbols, (SHORT_WORDS,), as words."""
     last: npt.NDArray[np.int64] = np.arange(SHORT_WORDS) & (4**t - 1)
     return last
 
 
 def _words(genes: list[Codes], t: int) -> npt.NDArray[np.int64]:
-    """Return the words of t symbols at each position, (genes, positions); -1 after a gene's end."""
+    """Return the word of t symbols at each gene position, (genes, positions); -1 after the end."""
     size = max(max(map(len, genes)), t)
     letters = np.full((len(genes), size), -1)
     for row, codes in zip(letters, genes, strict=True):
@@ -110,7 +119,7 @@ def _counts(genes: list[Codes], t: int) -> npt.NDArray[np.int64]:
 
 
 def _holders(holds: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
-    """Return bit masks of genes, (groups, words), from a boolean array (words, genes)."""
+    """Pack a boolean array (words, genes) into bit masks of the genes, (groups, words)."""
     n_words, n = holds.shape
     groups = -(-n // GROUP)
     padded = np.zeros((n_words, groups * GROUP), np.bool_)

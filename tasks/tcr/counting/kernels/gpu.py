@@ -62,7 +62,7 @@ def count(batch: Batch, model: Model) -> Counts:
 
 
 def count_hosted(batch: Batch, model: Model) -> Counts:
-    """Count references in host memory on the current device, in runs that fit its memory.
+    """Count references in host memory on the current device, in batches that fit its memory.
 
     Several threads copy and count in parallel, each on its own stream.
 
@@ -101,7 +101,7 @@ def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
     ----------
     batch : CuPy arrays
     model : limits of the paths
-    first : number of reference 0 in messages
+    first : number of the first reference in messages
     """
     d_lengths = _d_lengths(batch, model)
     wide = max(d_lengths, default=0) + (2 if model.dp1 else 1) * model.max_p > NARROW_BITS
@@ -164,7 +164,7 @@ def warp_bytes(max_length: int, model: Model, *, wide: bool) -> int:
 
 
 def _launches(batch: Batch) -> Iterator[tuple[DeviceArray, int]]:
-    """Yield launches: reference numbers, (n,) int32, and their maximum length."""
+    """Yield for each kernel launch its reference numbers, (n,) int32, and their maximum length."""
     if not len(batch.references):
         return
     cp = cupy()
@@ -181,7 +181,7 @@ def _launches(batch: Batch) -> Iterator[tuple[DeviceArray, int]]:
 
 
 def _parts(batch: Batch) -> Iterator[DeviceArray | np.int32]:
-    """Yield the batch as kernel arguments, with the exact types that the kernel expects."""
+    """Yield the arrays and sizes of a batch as kernel arguments of the exact types."""
     typed = cupy().ascontiguousarray
     for sequences in (batch.references, batch.v, batch.j, batch.d):
         yield typed(sequences.codes, np.uint8)
@@ -200,14 +200,14 @@ def _empty_ways(d_lengths: list[int], model: Model) -> DeviceArray:
 
 
 def _pointers(counts: Counts) -> Iterator[DeviceArray]:
-    """Yield the arrays of counts, with empty arrays for those outside the model."""
+    """Yield the arrays of counts as kernel arguments; an empty array replaces None."""
     for field in fields(counts):
         array = getattr(counts, field.name)
         yield cupy().empty(0, np.uint64) if array is None else array
 
 
 def _empty_counts(n: int, n_d: int, model: Model) -> Counts:
-    """Return uninitialised counts in device memory."""
+    """Return uninitialised count arrays of n references in device memory."""
     shapes = shapes_of(n, n_d, model)
     empty = cupy().empty
     return Counts(
@@ -219,13 +219,16 @@ def _empty_counts(n: int, n_d: int, model: Model) -> Counts:
 
 
 def counts_bytes(n: int, n_d: int, model: Model) -> int:
-    """Return the bytes of all counts of n references."""
+    """Return the size of all count arrays of n references, in bytes."""
     shapes = shapes_of(n, n_d, model)
     return sum(_dtype(name).itemsize * prod(shape) for name, shape in shapes.items() if shape)
 
 
 def run_bytes(batch: Batch, run: Run, model: Model) -> int:
-    """Return the upper bound of the device memory of a run, in bytes, including all parts."""
+    """Return the upper bound of the device memory, in bytes, to count a range of references.
+
+    All germline parts of the batch are included.
+    """
     n, starts = run.stop - run.start, batch.references.starts
     parts = sum(part.codes.nbytes + part.starts.nbytes for part in (batch.v, batch.j, batch.d))
     codes = int(starts[run.stop] - starts[run.start])
@@ -237,7 +240,7 @@ def _dtype(name: str) -> np.dtype[np.int16] | np.dtype[np.uint64]:
 
 
 def run_of(batch: Batch, run: Run) -> Batch:
-    """Return a run of references in host memory, with all parts."""
+    """Return a range of the references as a batch in host memory, with all germline parts."""
     starts = batch.references.starts[run.start : run.stop + 1]
     codes = batch.references.codes[starts[0] : starts[-1]]
     references = Sequences(codes, starts - starts[0])
@@ -262,13 +265,13 @@ def uploaded(batch: Batch) -> Batch:
 
 
 def _each(counts: Counts, change: Callable[[DeviceArray], NumpyArray]) -> Counts:
-    """Return counts with a function applied to every array."""
+    """Apply a function to every array of counts; None stays None."""
     arrays = {field.name: getattr(counts, field.name) for field in fields(Counts)}
     return Counts(**{name: None if a is None else change(a) for name, a in arrays.items()})
 
 
 def _joined(runs: Sequence[Counts]) -> Counts:
-    """Return the concatenated counts of all runs."""
+    """Concatenate the counts of consecutive ranges of references."""
     joined = {}
     for field in fields(Counts):
         parts = [getattr(run, field.name) for run in runs]

@@ -11,7 +11,7 @@ from gangsaw.tasks.tcr.counting.kernels.batch import Batch
 
 
 class References(NamedTuple):
-    """References of a batch with their V and J parts, as the arrays of Batch."""
+    """Arrays of a `Batch` about its references: codes, offsets, and indices of V and J parts."""
 
     codes: npt.NDArray[np.uint8]
     starts: npt.NDArray[np.int64]
@@ -25,17 +25,18 @@ class References(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """Reference with the matches of its V and J genes.
+    """One reference of a batch, with lengths and matches of its V and J parts.
 
     Attributes
     ----------
-    row : number of the reference
-    length : of the reference
-    v_length, j_length : of the germline parts
-    v_match, j_match : matching symbols, including palindromes
-    last_a, first_b : last boundary that a junction from V reaches, first one from J
-    v_classes, j_classes : number of classes of the ends of V and J: 1, and one for each matching
-        symbol of the palindrome
+    row : number of the reference in the batch
+    length : nucleotides of the reference
+    v_length, j_length : nucleotides of the germline parts, without palindromes
+    v_match, j_match : nucleotides of V and J, with their palindromes, that match the reference
+    last_a : last boundary at which the junction after V can end
+    first_b : first boundary at which the junction before J can begin
+    v_classes, j_classes : number of classes of the ends of V and J: class 0 has no palindrome,
+        class p has p palindrome symbols
     """
 
     row: int

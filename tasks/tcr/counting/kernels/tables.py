@@ -23,7 +23,7 @@ PI_LANES = 8  # pi = 0..4, padded to a vector
 
 
 class Tables(NamedTuple):
-    """Read-only arrays of a batch and a model.
+    """Read-only kernel arrays of a batch and a model: gene codes, bit masks, multiplicities.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Tables(NamedTuple):
 
 
 def make_tables(batch: Batch, model: Model) -> Tables:
-    """Return the kernel tables for these germline parts and this model."""
+    """Return the kernel tables for the germline parts of a batch and for a model."""
     p = model.max_p
     genes = split_sequences(batch.d)
     sizes, texts = [len(gene) for gene in genes], [gene.tobytes() for gene in genes]
@@ -93,18 +93,18 @@ def make_tables(batch: Batch, model: Model) -> Tables:
 
 
 def with_right(part: Codes, p: int) -> Codes:
-    """Return a part followed by p symbols of the palindrome of its right end."""
+    """Append p palindrome symbols to the right end of a germline part."""
     return np.concatenate([part, reverse_complement_sets(part)[:p]])
 
 
 def with_left(part: Codes, p: int, end: Codes | None = None) -> Codes:
-    """Return a part after p palindrome symbols of its left end, or of the left end of `end`."""
+    """Prepend p palindrome symbols of its left end, or of the left end of `end`, to a part."""
     other = reverse_complement_sets(part if end is None else end)
     return np.concatenate([other[max(0, len(other) - p) :], part])
 
 
 def _masks(genes: list[Codes]) -> npt.NDArray[np.uint64]:
-    """Return masks (genes * 16) uint64: the symbols of a gene that can be a code, up to WORD."""
+    """Return the bit masks `Tables.d`, (genes * 16) uint64, of the first WORD symbols of genes."""
     masks = np.zeros((len(genes), 16), np.uint64)
     codes = np.arange(16, dtype=np.uint8)[:, None]
     for mask, gene in zip(masks, genes, strict=True):
@@ -115,7 +115,10 @@ def _masks(genes: list[Codes]) -> npt.NDArray[np.uint64]:
 
 
 def end_ways(model: Model) -> npt.NDArray[np.uint64]:
-    """Return the ways to an end with p palindrome symbols, (END_CLASSES, PI_LANES), 0-padded."""
+    """Return the number of ways to a gene end with p palindrome symbols, for each limit pi.
+
+    The result is (END_CLASSES, PI_LANES), by p and pi, zero-padded.
+    """
     ways = np.zeros((END_CLASSES, PI_LANES), np.uint64)
     for p in range(END_CLASSES):
         for pi in range(model.max_p + 1):
@@ -124,7 +127,7 @@ def end_ways(model: Model) -> npt.NDArray[np.uint64]:
 
 
 def empty_d_weights(model: Model, d_lengths: list[int]) -> npt.NDArray[np.uint64]:
-    """Return the ways to delete each D completely, (D genes, PI_LANES)."""
+    """Return the number of ways to delete each D gene completely, (D genes, PI_LANES), by pi."""
     ways = np.zeros((len(d_lengths), PI_LANES), np.uint64)
     for gene, length in enumerate(d_lengths):
         for pi in range(model.max_p + 1):
@@ -145,6 +148,6 @@ def _weights(model: Model, d_lengths: list[int]) -> tuple[npt.NDArray[np.uint32]
 
 
 def split_sequences(sequences: Sequences) -> list[Codes]:
-    """Return each sequence as a view."""
+    """Return views of the codes of each sequence."""
     bounds = sequences.starts.tolist()
     return [sequences.codes[a:b] for a, b in pairwise(bounds)]

@@ -33,12 +33,12 @@ Counted = Callable[[list[str], "str | list[str]", "str | list[str]"], "xarray.Da
 
 @dataclass(frozen=True)
 class CountTexts:
-    """Chunk function that returns the counts of an array of references, as records of its shape.
+    """Chunk function: counts of an array of references, as structured records of its shape.
 
     Attributes
     ----------
-    count : counts a list of references, with one V and J for all, or one for each
-    v, j : gene of all references, or None if each has its own
+    count : function of a list of references, and one V and J for all, or one for each
+    v, j : part of all references, or None if further blocks have one for each
     dtype : dtype of the records
     """
 
@@ -48,7 +48,7 @@ class CountTexts:
     dtype: Dtype
 
     def __call__(self, *blocks: NumpyArray) -> NumpyArray:
-        """Return the counts of a block of references; further blocks are V, then J, of each."""
+        """Return the counts of a block of references; further blocks have the V, then the J."""
         cdr3, *own = np.broadcast_arrays(*blocks)
         records = cast("NDArray[np.void]", np.empty(cdr3.size, self.dtype))
         if cdr3.size:
@@ -69,7 +69,9 @@ def are_arrays(*values: object) -> bool:
 def count_arrays(
     count: Counted, cdr3: object, v: object, j: object, d: Mapping[str, str], model: Model
 ) -> xarray.Dataset:
-    """Return the counts of references in arrays, which are broadcast, as a Dataset.
+    """Return the lazy counts of references in Dask or xarray arrays as a Dataset.
+
+    `count` counts one block. The arrays `cdr3`, `v` and `j` are broadcast.
 
     The dimensions are those of the DataArrays; `reference` if there are only Dask arrays.
     """
@@ -99,6 +101,6 @@ def _labelled(texts: object) -> object:
 
 
 def make_record_dtype(table: tuple[Variable, ...], labels: Mapping[str, NumpyArray]) -> Dtype:
-    """Return the dtype of a record with the counts of one reference."""
+    """Return the structured dtype of the counts of one reference: a field for each variable."""
     fields = [(v.name, v.dtype, tuple(len(labels[dim]) for dim in v.dims[1:])) for v in table]
     return np.dtype(fields)

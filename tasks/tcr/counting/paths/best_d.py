@@ -56,7 +56,7 @@ D_DISTANCES = ("vd_distance", "dj_distance")
 def d_ends(
     counted: Mapping[str, NumpyArray], best: Shorts, batch: Batch, max_p: int
 ) -> dict[str, NumpyArray]:
-    """Return the arrays of `D_ENDS`, for the genes `best`."""
+    """Return the arrays of the variables `D_ENDS`: where the best D genes begin and end."""
     rows, has_one = np.arange(len(best)), best >= 0
     chosen = np.maximum(best, 0).astype(np.int64)
 
@@ -128,7 +128,7 @@ def _find_begins(
 
 @jit_norefs_inline
 def matching(codes: Codes, a: int, genes: Codes, start: int, most: int) -> int:
-    """Return the number of gene symbols that match the reference from a on."""
+    """Return how many gene symbols from `start` on, at most `most`, match codes from `a` on."""
     k = 0
     while k < most and genes[start + k] & codes[a + k]:
         k += 1

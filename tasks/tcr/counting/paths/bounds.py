@@ -98,14 +98,14 @@ def _countable_wide(batch: Batch, model: Model) -> npt.NDArray[np.bool_]:
 
 
 def _wildness(batch: Batch) -> Floats:
-    """Return log2 of the product of all w(R) of each reference."""
+    """Return log2 of the number of concrete sequences that each reference stands for, (n,)."""
     codes, starts = batch.references.codes, batch.references.starts
     found: Floats = np.add.reduceat(LOG_WAYS[codes], starts[:-1])
     return found
 
 
 def _harmless_wide(batch: Batch, model: Model) -> float:
-    """Return log2 of a product of all w(R) for which no count of a batch reaches the limit.
+    """Return the `_wildness` up to which no count of a batch exceeds 64 bits, for wide sweeps.
 
     V, J and each junction have at most one choice per boundary. D has at most one per pair of
     boundaries and pair of cuts.
@@ -124,7 +124,7 @@ def _longest_d(batch: Batch) -> int:
 
 
 def _harmless(model: Model, longest_d: int) -> float:
-    """Return log2 of a product of all w(R) for which no count reaches the limit."""
+    """Return the `_wildness` up to which no DP-2 count exceeds 64 bits."""
     # segments of a D with its palindrome that end at one boundary: of all lengths, and with a
     # palindrome of the reference
     size = longest_d + MAX_P
@@ -185,7 +185,7 @@ def _largest(
 
 @jit_norefs_inline
 def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: Floats) -> None:
-    """Fill ways[k]: multiplicity of a V of k symbols."""
+    """Fill ways[k]: the number of ways to a V of k symbols, for the greatest pi."""
     ways[: reference.length + 1] = 0
     for p in range(reference.v_classes):
         fewest, most = class_range(reference.v_match, reference.v_length, p)
@@ -195,7 +195,7 @@ def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: F
 
 @jit_norefs_inline
 def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Floats) -> float:
-    """Return the sum of the ways to each boundary, times the multiplicity of J from there."""
+    """Return the number of paths: sum over boundaries b of ways[b] times those of J from b."""
     total = 0.0
     for p in range(reference.j_classes):
         fewest, most = class_range(reference.j_match, reference.j_length, p)
@@ -209,7 +209,10 @@ def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Flo
 def _pass_junction(
     reference: Reference, limits: KernelModel, symbols: Codes, source: Floats, target: Floats
 ) -> None:
-    """Fill target[b]: ways source[a], then an n-string R[a:b] of at most max_n."""
+    """Extend partial paths by an N junction: fill target[b] from source[a].
+
+    Each is multiplied by the number of n-strings that the reference symbols R[a:b] stand for.
+    """
     for b in range(reference.length + 1):
         strings = 1.0
         target[b] = source[b]
@@ -228,7 +231,10 @@ def _pass_d(
     source: Floats,
     target: Floats,
 ) -> None:
-    """Fill target[b]: ways source[a], then a D gene R[a:b], of length zero or more."""
+    """Extend partial paths by a D gene: fill target[b] from source[a].
+
+    Each is multiplied by the number of ways of D to be the reference symbols R[a:b].
+    """
     longer, crossing, _ = find_everywhere(gene, reference, tables, limits, scratch)
     weights, pi = tables.d_weights, limits.max_p
     for b in range(reference.length + 1):

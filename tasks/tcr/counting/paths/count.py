@@ -170,7 +170,7 @@ def make_batch(
 
 
 def _listed(what: str, texts: object) -> list[str]:
-    """Return the items of a one-dimensional iterable, also of Arrow's and xarray's arrays."""
+    """Return the strings of an iterable or an Arrow, NumPy or xarray array as a list."""
     if not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1:
         got = f"{getattr(texts, 'ndim', '')} dimensions of " if isinstance(texts, Iterable) else ""
         raise BadParams(f"{what} must be a sequence of strings; got {got}{type(texts).__name__}")
@@ -204,7 +204,7 @@ def encode_references(cdr3: Sequence[str]) -> Sequences:
 
 
 def _first_wrong(codes: Codes, lengths: Lengths, starts: Lengths) -> int:
-    """Return the index of the first reference that is empty or has a code of 0."""
+    """Return the index of the first reference that is empty or has an invalid code (0)."""
     empty = np.flatnonzero(lengths == 0)[:1].tolist()
     wrong = np.flatnonzero(codes == 0)[:1]
     holding = (np.searchsorted(starts, wrong, "right") - 1).tolist()
@@ -215,7 +215,7 @@ def _first_wrong(codes: Codes, lengths: Lengths, starts: Lengths) -> int:
 def _parts(
     gene: str, parts: str | Sequence[str], n: int, model: Model
 ) -> tuple[Sequences, npt.NDArray[np.int32]]:
-    """Return each distinct part once, encoded, and the index of each reference's part."""
+    """Return the distinct germline parts, encoded, and the index of each reference's part (n,)."""
     if isinstance(parts, str):
         return _encoded_parts([parts], [f"the {gene} part"], model), np.zeros(n, np.int32)
     if isinstance(parts, bytes) or parts is None:
@@ -248,7 +248,7 @@ def _encoded_parts(texts: list[str], names: list[str], model: Model) -> Sequence
 
 
 def _part(text: str, what: str, shortest: int, longest: int) -> Codes:
-    """Return the codes of a germline part; raise `BadParams` for a wrong length."""
+    """Encode a germline part; raise `BadParams` if its length is not in shortest..longest."""
     if not isinstance(text, str):
         raise BadParams(f"{what} must be a string of nucleotides, got {text!r}")
     codes = strict(text, what)

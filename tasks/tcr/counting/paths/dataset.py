@@ -27,7 +27,7 @@ PAIR_SIGN = "+"  # "TRDD1*01+TRDD2*01": two D genes in a row, the V-side one fir
 
 @dataclass(frozen=True)
 class Variable:
-    """Variable of a result.
+    """Variable of the dataset of path counts and calls.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ D_REGIONS = (
 
 
 def variables(model: Model, n_d: int) -> tuple[Variable, ...]:
-    """Return the variables of a result, which depend on the model and the number of D genes."""
+    """Return the variables of the dataset for a model and a number of D genes."""
     d_dim = "d_gene" if model.d_segments == 1 else "d_pair"
     dp2 = (*(_with_d(d_dim) if n_d else ()), *NO_D) if model.dp2 else ()
     dp1 = (DP1_WITH_D if n_d else DP1_NO_D) if model.dp1 else ()
@@ -149,13 +149,13 @@ def variables(model: Model, n_d: int) -> tuple[Variable, ...]:
 
 
 def d_pairs(d_names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the pairs of D genes in genomic order."""
+    """Return the names of all pairs of D genes, such as "TRBD1+TRBD2", in genomic order."""
     ordered = enumerate(d_names)
     return tuple(PAIR_SIGN.join((a, b)) for i, a in ordered for b in d_names[i + 1 :])
 
 
 def coordinates(model: Model, d_names: Sequence[str]) -> dict[str, NumpyArray]:
-    """Return the coordinates of the dimensions in a result, except "reference"."""
+    """Return the coordinates of the dataset's dimensions, except "reference"."""
     labels: dict[str, NumpyArray] = {
         "d_gene": np.array(d_names, dtype=str),
         "d_pair": np.array(d_pairs(d_names), dtype=str),
@@ -196,7 +196,7 @@ def arrays(counts: Counts, model: Model, d_lengths: Sequence[int]) -> dict[str, 
 
 
 def _columns(table: Array | None, names: Sequence[str]) -> dict[str, NumpyArray]:
-    """Return the columns, along the last axis, of a table of calls."""
+    """Return the columns, along the last axis, of a table of calls by variable name."""
     if table is None:
         return {}
     columns = to_host(table)
@@ -218,7 +218,7 @@ def _counts(counted: Array) -> NDArray[np.uint64]:
 
 
 def describe_model(model: Model) -> dict[str, object]:
-    """Return the attributes of a result, which describe the model."""
+    """Return the dataset attributes that describe the model."""
     return {
         "title": "Recombination paths of T-cell receptors",
         "model": model.kind,
@@ -232,7 +232,7 @@ def describe_model(model: Model) -> dict[str, object]:
 
 
 def to_dataset(values: Mapping[str, NumpyArray], model: Model, d: Sequence[str]) -> xarray.Dataset:
-    """Return the arrays of all variables as a dataset; `d` has the names of the D genes."""
+    """Return the arrays of all variables as an xarray Dataset; `d` has the names of the D genes."""
     import xarray
 
     table = variables(model, len(d))

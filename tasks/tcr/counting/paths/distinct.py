@@ -37,7 +37,10 @@ def distinct(batch: Batch) -> tuple[Rows, Rows]:
 
 @jit_norefs
 def _distinct(references: References, table: Rows, first: Rows, same: Rows) -> int:
-    """Fill first and same with an open-addressing hash table; return the number of firsts."""
+    """Fill both results of `distinct`, `first` and `same`; return the number of distinct ones.
+
+    `table` is the buffer of an open-addressing hash table.
+    """
     codes, starts, v_of, j_of = references
     found = 0
     mask = np.uint64(len(table) - 1)
@@ -79,6 +82,6 @@ def select_references(batch: Batch, rows: Rows) -> Batch:
 
 
 def expand_counts(counts: Counts, same: Rows) -> Counts:
-    """Return the counts of all references from those of the distinct ones."""
+    """Return the counts of all references; `same` (n,) has the index of each one's counts."""
     arrays = {field.name: getattr(counts, field.name) for field in fields(counts)}
     return Counts(**{name: a if a is None else a[same] for name, a in arrays.items()})

@@ -17,7 +17,7 @@ NO_MATCH = {"d_length": 0, "d_first": 1}  # SPEC.md, "Calls"
 
 
 def forget_lacking(counted: Mapping[str, NumpyArray], has: NDArray[np.bool_], model: Model) -> None:
-    """Set counts of D genes that a donor lacks to 0, and their calls to those of no match.
+    """Set the counts of D genes that a donor lacks to 0, and their calls to "no match".
 
     Parameters
     ----------

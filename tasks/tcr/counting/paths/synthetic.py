@@ -51,7 +51,7 @@ def _codes(parts: Sequence[str]) -> list[Codes]:
 def _pieces(
     genes: dict[str, list[Codes]], chosen: dict[str, Ints], n: int, rng: np.random.Generator
 ) -> tuple[Codes, Ints]:
-    """Return the pool of all codes, and the ranges of references' fragments in it, (n, k, 2)."""
+    """Return a pool of codes, and the ranges (n, k, 2) in it of each reference's k fragments."""
     extended = [with_right(part, MAX_P) for part in genes["v"]]
     extended += [with_left(with_right(part, MAX_P), MAX_P, part) for part in genes["d"]]
     extended += [with_left(part, MAX_P) for part in genes["j"]]
@@ -68,13 +68,13 @@ def _pieces(
 
 
 def _cut(starts: Ints, part: Ints, left: Ints | int, right: Ints | int) -> Ints:
-    """Return the pool ranges (n, 2) of parts, shortened at both ends, at most to nothing."""
+    """Return the pool ranges (n, 2) of parts, shortened by `left` and `right` symbols."""
     first = np.minimum(starts[part] + left, starts[part + 1])
     return np.stack([first, np.maximum(first, starts[part + 1] - right)], axis=1)
 
 
 def _n_string(starts: Ints, n: int, rng: np.random.Generator) -> Ints:
-    """Return the pool ranges (n, 2) of n-strings in the random codes at the end of the pool."""
+    """Return the pool ranges (n, 2) of n-strings, in the random codes at the end of the pool."""
     length = np.minimum(rng.geometric(1 / (1 + MEAN_N), n) - 1, MOST_N)
     first = rng.integers(starts[-2], starts[-1] - MOST_N, n)
     return np.stack([first, first + length], axis=1)

@@ -31,12 +31,12 @@ BEYOND = f"{2**64 - 1}: so many or more"
 
 @dataclass(frozen=True)
 class DGenes:
-    """D genes of the counts, or pairs of them.
+    """D genes (or pairs of D genes) that have counts, and the J genes that they can be joined to.
 
     Attributes
     ----------
-    choices : names, in the order of the counts
-    pairs_with_j : (D genes, J genes) bool, True for pairs that can be joined
+    choices : names of the genes or pairs, in the order of the counts
+    pairs_with_j : (D genes, J genes) bool, True if a D can be joined to a J
     """
 
     choices: tuple[str, ...]
@@ -56,7 +56,7 @@ def strip_alleles(name: str) -> str:
 
 
 def totals(model: Model, n_d: int) -> tuple[Variable, ...]:
-    """Return the variables of `total_arrays`."""
+    """Return the variables of `total_arrays`: path counts summed over D genes, and best D."""
     dp2 = (
         Variable(
             "paths_total",
@@ -95,7 +95,10 @@ N_OF_VJ = {"n_length": "Nucleotides between V match and J match"}
 def total_arrays(
     counted: Mapping[str, NumpyArray], batch: Batch, model: Model, genes: DGenes
 ) -> dict[str, NumpyArray]:
-    """Return the arrays of `totals` from those of `dataset.variables`, for the same batch."""
+    """Return the arrays of the variables `totals`: counts summed over D genes, and best D calls.
+
+    `counted` has the arrays of `dataset.variables` for the same batch.
+    """
     found: dict[str, NumpyArray] = {
         f"{gene}_erosion": np.subtract(counted[f"{gene}_length"], counted[f"{gene}_match"])
         for gene in "vj"
@@ -117,7 +120,7 @@ def total_arrays(
 def add_genes(
     without: NumpyArray, by_d: NumpyArray | None, names: Sequence[str], allowed: NDArray[np.bool_]
 ) -> Counts:
-    """Return counts without D plus those of each gene, saturated at the largest uint64.
+    """Sum the counts without D and those of each D gene, saturated at the largest uint64.
 
     Parameters
     ----------
@@ -154,7 +157,7 @@ def _add_genes(
     total: Counts,
     most: Counts,
 ) -> None:
-    """Add, for each gene, the paths of its allele with the most."""
+    """Add to `total` (rows, ...), for each gene, the counts of its allele with the most paths."""
     n, size = len(order), total.shape[1]
     for row in rows:
         for i in range(n):

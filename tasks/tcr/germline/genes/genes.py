@@ -111,7 +111,10 @@ def _j_gene(name: str, part: str, record: Record) -> Gene:
 
 
 def _directed(record: Record, fits: Callable[[str], bool]) -> str:
-    """Return the bases of a gene in the direction that `fits`; "" if only its part is known."""
+    """Return a gene's bases, or their reverse complement, whichever `fits`; "" if neither does.
+
+    The result is "" too if the record has only the part in the CDR3.
+    """
     whole = record.whole or ("" if record.is_part else record.sequence)
     return next(
         (text for text in (whole, reverse_complement_iupac(whole)) if whole and fits(text)), ""

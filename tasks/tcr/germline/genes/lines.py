@@ -33,20 +33,20 @@ def concatenate_slices(text: Bases, firsts: Ints, lengths: Ints) -> Ragged:
 
 
 def ragged_of(texts: Sequence[str]) -> Ragged:
-    """Return ASCII texts as ragged lines."""
+    """Return ASCII texts as a ragged array of bases."""
     data = np.frombuffer("".join(texts).encode("ascii"), np.uint8)
     return Ragged(data, np.concatenate(([0], np.cumsum([len(text) for text in texts], dtype=int))))
 
 
 def together(parts: Sequence[Ragged]) -> tuple[Bases, list[Ints]]:
-    """Return the concatenated bases of several sets of lines, and each set's offsets in them."""
+    """Concatenate the bases of several sets of lines; return them and each set's line starts."""
     shifts = np.cumsum([0, *(part.data.size for part in parts)])
     starts = [part.offsets[:-1] + shift for part, shift in zip(parts, shifts[:-1], strict=True)]
     return np.concatenate([part.data for part in parts]), starts
 
 
 def other_strands(lines: Ragged) -> Ragged:
-    """Return the reverse complement of each line."""
+    """Return the reverse complement of each sequence of bases."""
     lengths = lines.lengths
     mirror = np.repeat(lines.offsets[:-1] + lines.offsets[1:] - 1, lengths)
     return Ragged(
@@ -55,5 +55,5 @@ def other_strands(lines: Ragged) -> Ragged:
 
 
 def some(lines: Ragged, which: Ints) -> Ragged:
-    """Return the selected lines; numbers may repeat."""
+    """Return the lines with the given numbers, which may repeat."""
     return concatenate_slices(lines.data, lines.offsets[which, None], lines.lengths[which, None])

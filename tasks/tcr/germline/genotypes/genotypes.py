@@ -34,7 +34,7 @@ class Lacking:
     j: tuple[int, ...] = ()
 
     def of(self, region: Region) -> tuple[int, ...]:
-        """Return the indices of one region."""
+        """Return the indices of the lacking parts of one region."""
         return {"V": self.v, "D": self.d, "J": self.j}[region]
 
 

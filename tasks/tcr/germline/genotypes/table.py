@@ -65,7 +65,7 @@ def read_genotypes(
 
 
 class _Table:
-    """Germline index for resolving the names in a table."""
+    """Index of the germline's genes and alleles, to resolve the names in a table of genotypes."""
 
     def __init__(self, parts: Mapping[Region, Sequence[Part]], notes: Iterable[str]) -> None:
         self.parts = {region: tuple(parts.get(region, ())) for region in REGIONS}
@@ -75,7 +75,7 @@ class _Table:
         self.left_out = left_out(notes)
 
     def take(self, row: GeneRow, own: Own) -> None:
-        """Add the indices of the alleles that a row names."""
+        """Add the alleles that a row names to `own`: (sample, gene) -> indices of alleles."""
         gene = gene_name(row.cells["gene"])
         if gene is None:
             text = row.cells["gene"]

@@ -166,7 +166,10 @@ def _mark_cdr3(marks: reasons.RowReasons, cdr3: pa.Array, limits: Limits) -> Non
 def _detail(
     cdr3: pa.Array, positions: npt.NDArray[np.int32], wrong: npt.NDArray[np.bool_], n_bases: int
 ) -> pa.Array:
-    """Return "X at 13", bases at a 1-based position, or "37 nucleotides" if `n_bases` is 0."""
+    """Return a text (n,) on the fault of each CDR3: "X at 13", bases and 1-based position.
+
+    If `n_bases` is 0, it is the length, such as "37 nucleotides".
+    """
     offsets, _ = buffers(cdr3)
     if not n_bases:
         return pc.binary_join_element_wise(_text(np.diff(offsets)), "nucleotides", " ")

@@ -18,7 +18,7 @@ NEEDS_QUOTES = r'[\t\r\n"]'
 
 
 def dropped_lines(file: str, rows: pa.RecordBatch) -> bytes:
-    """Return the lines of the table for dropped rows of a file.
+    """Return the lines of the table of dropped rows, for rows of one file.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def dropped_lines(file: str, rows: pa.RecordBatch) -> bytes:
 
 
 def write_dropped(parts: Iterable[bytes], path: Path) -> None:
-    """Write the header of the table, then its parts."""
+    """Write the table of dropped rows to a file: its header, then its parts."""
     with path.open("wb") as file:
         file.write(HEADER)
         file.writelines(parts)

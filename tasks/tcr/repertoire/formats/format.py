@@ -43,7 +43,7 @@ class RepertoireFormat:
         return any(there.issuperset(sign) for sign in self.signs)
 
     def resembles(self, names: tuple[str, ...]) -> int:
-        """Return the number of the format's roles that have a column."""
+        """Return how many roles of the format have a column among these names."""
         there = {name.lower() for name in names}
         return sum(not there.isdisjoint(columns) for columns in self.columns.values())
 

@@ -16,7 +16,7 @@ PRODUCTIVE = {"productive": "true", "unproductive": "false"}
 
 
 def named_genes(call: str) -> str:
-    """Return the genes of a call, separated by commas."""
+    """Return the gene names in an IMGT/HighV-QUEST call, separated by commas."""
     return ",".join(dict.fromkeys(GENE.findall(call)))
 
 

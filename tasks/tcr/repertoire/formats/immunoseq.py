@@ -47,7 +47,7 @@ def _junction(read: pa.Array, begin: pa.Array, length: pa.Array) -> pa.Array:
 
 
 def _call(call: pa.Array | None, gene: pa.Array | None, ties: pa.Array | None) -> pa.Array | None:
-    """Return the most specific call, but the ties of an ambiguous gene."""
+    """Return for each row the most specific gene call, or the ties of an ambiguous gene."""
     if call is None:
         call = gene
     if gene is None or ties is None:

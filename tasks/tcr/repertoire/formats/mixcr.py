@@ -11,7 +11,7 @@ from gangsaw.tasks.tcr.repertoire.tables.strings import by_distinct
 
 
 def best_hits(call: str) -> str:
-    """Return the names of the hits with the highest score, without the score and *00."""
+    """Return the genes with the highest score in a MiXCR call, without the score and *00."""
     hits = [hit.strip().rstrip(")").partition("(") for hit in call.split(",")]
     return ",".join(name.removesuffix("*00") for name, _, score in hits if score == hits[0][2])
 

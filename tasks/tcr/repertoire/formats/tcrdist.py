@@ -6,7 +6,7 @@ from gangsaw.tasks.tcr.repertoire.formats.format import RepertoireFormat
 
 
 def tcrdist(locus: str) -> RepertoireFormat:
-    """Return the format with the columns of one chain: `v_b_gene` for TRB."""
+    """Return the tcrdist format with the columns of one chain: `v_b_gene` for TRB."""
     chain = locus[-1:].lower()
     return RepertoireFormat(
         name="tcrdist",

@@ -158,7 +158,7 @@ def _find_field(text: Bytes, at: int, delimiter: int) -> tuple[int, int, int, bo
 
 @jit_inline_part
 def _newline(text: Bytes, at: int) -> int:
-    """Return the end of the line, or of the text."""
+    """Return the position of the next line feed, or the end of the text."""
     size = len(text)
     while at < size and text[at] != NEWLINE:
         at += 1
@@ -167,7 +167,7 @@ def _newline(text: Bytes, at: int) -> int:
 
 @jit_inline_part
 def _is_row(text: Bytes, first: int, found: int, width: int) -> bool:
-    """Return True if the line at `first` is neither empty nor a comment."""
+    """Return True if the line at `first`, with `found` fields, is neither empty nor a comment."""
     end = _line_end(text, first)
     if end >= len(text) or text[end] == NEWLINE:
         return False
@@ -278,7 +278,7 @@ def _may_be(data: Bytes, at: int, first: int, second: int, third: int) -> bool:
 def whole_numbers(
     offsets: NDArray[np.int32], data: Bytes, values: NDArray[np.int64], written: Bytes
 ) -> None:
-    """Parse strings of 1..18 digits as numbers; write PLAIN, EMPTY or ODD as their spelling."""
+    """Parse n strings of 1..18 digits to `values`; set `written` to PLAIN, EMPTY or ODD."""
     for row in range(len(values)):
         value = 0
         length = offsets[row + 1] - offsets[row]

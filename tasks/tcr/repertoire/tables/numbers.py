@@ -20,7 +20,10 @@ _NUMBER = re.compile(r"\+?[0-9]{1,19}(\.[0-9]{1,19})?([eE]\+?[0-9]{1,2})?", re.A
 
 
 def written_numbers(column: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Return values (n,), and their spellings: PLAIN, EMPTY or ODD; only PLAIN ones are valid."""
+    """Parse whole numbers; return values (n,) and spellings (n,): PLAIN, EMPTY or ODD.
+
+    Only values with the spelling PLAIN are valid.
+    """
     values, written = np.zeros(len(column), np.int64), np.zeros(len(column), np.uint8)
     whole_numbers(*buffers(column), values, written)
     return values, written

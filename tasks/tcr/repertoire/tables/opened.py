@@ -104,5 +104,5 @@ class _BlockStream:
 
 
 def _without(path: str, error: BadParams) -> str:
-    """Return the message without the path, which the caller adds."""
+    """Return the message of an error without the path, which the caller adds."""
     return str(error).removeprefix(f"{path}: ").removeprefix(f"{path} is cut off: ")

@@ -48,7 +48,7 @@ class ParquetTable:
 
 
 def parquet_names(path: Path) -> tuple[str, ...]:
-    """Return the names of the columns.
+    """Return the names of a Parquet file's columns.
 
     Raises
     ------

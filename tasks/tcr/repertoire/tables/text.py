@@ -52,7 +52,7 @@ class Fields:
 
 
 def _line_fields(wanted: int) -> LineFields:
-    """Return reusable arrays for the fields of a block."""
+    """Return output arrays of `split_lines` for `wanted` fields of a block of lines."""
     # zeros, since a column absent in all rows has no slot and must be empty
     starts, ends = np.zeros((2, wanted, BLOCK_ROWS), np.int32)
     return LineFields(starts, ends, np.empty(BLOCK_ROWS, np.int64), np.empty(BLOCK_ROWS, np.int32))

@@ -54,7 +54,7 @@ class Design:
         return tuple(term.name for term in self.terms)
 
     def read(self, path: Path) -> DesignRows:
-        """Return the rows of a file."""
+        """Return the values of the terms for the nucleotypes of a file."""
         table = read_run_file(path, self.columns)
         if self.paths:
             table = table.filter(pa.array(table[self.paths].to_numpy() > 0))
@@ -67,7 +67,7 @@ class Design:
         return found
 
     def standardised(self, x: Floats) -> Floats:
-        """Return standardised values, (n, terms)."""
+        """Return values of the terms, (n, terms), minus their centre and divided by their scale."""
         if not self.scale:
             return x
         found: Floats = (x - np.array(self.centre)) / np.array(self.scale)
@@ -86,7 +86,7 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class DesignRows:
-    """Rows of a design.
+    """Values of the terms of a design for n nucleotypes.
 
     Attributes
     ----------
@@ -109,7 +109,10 @@ class DesignRows:
     def set_depths(
         self, x: Floats, rows: NDArray[np.int64], sums: Floats, counts: NDArray[np.int32]
     ) -> None:
-        """Write the mean depth of selected rows, if it is a term."""
+        """Write the mean log depth of selected rows to `x`, if it is a term.
+
+        It is the sum of log depths over the number of individuals, `sums` / `counts`.
+        """
         for i, term in enumerate(self.design.terms):
             if term.kind == DEPTH:
                 x[rows, i] = sums / np.maximum(counts, 1)
@@ -134,14 +137,15 @@ class DesignRows:
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums over rows.
+    """Moments of the predictors of a regression, and their extremes.
 
     Attributes
     ----------
     n, n_shared : numbers of all and of shared rows
     sums : (predictors,)
     products : (predictors, predictors)
-    lowest, highest : (2, predictors) of unshared and of shared rows; infinite without such rows
+    lowest, highest : (2, predictors) extremes of unshared and of shared rows; infinite without
+        such rows
     """
 
     n: int
@@ -154,18 +158,18 @@ class Sums:
 
 @dataclass(frozen=True)
 class Moments:
-    """Task that sums predictors, and their products around the design's centre."""
+    """Task over a file: sums of predictors, and of their products around the design's centre."""
 
     design: Design
     name: str = "associate-moments"
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory of one run, in bytes."""
+        """Upper bound of the memory of one call, in bytes."""
         return COPIES * 8 * RUN_ROWS * len(self.design.columns)
 
     def __call__(self, path: Path) -> Sums:
-        """Return the sums of a file."""
+        """Return the sums over the nucleotypes of a file."""
         with naming(path.name), one_blas_thread():
             x, shared = self.design.read(path).without(None)
             kinds = (x[~shared], x[shared])
@@ -243,7 +247,7 @@ def dependent(covariance: Floats) -> list[tuple[int, Floats]]:
 
 
 def variance_inflation(covariance: Floats) -> Floats:
-    """Return the factor by which the others inflate each estimate's variance, (predictors,).
+    """Return the variance inflation factor of each predictor, (predictors,).
 
     Parameters
     ----------
@@ -254,7 +258,7 @@ def variance_inflation(covariance: Floats) -> Floats:
 
 
 def in_words(names: Sequence[str], which: int, coefficients: Floats) -> str:
-    """Return the message why a predictor is left out."""
+    """Return the message why predictor `which` is left out: constant, or determined by others."""
     terms = [
         f"{value:+.4g} {name}"
         for name, value in zip(names, coefficients, strict=True)

@@ -38,7 +38,7 @@ class Selection:
 
 
 def adaptive_lasso(estimate: Floats, information: Floats, n: int) -> Selection:
-    """Return the coefficients at the lambda with the smallest BIC.
+    """Select predictors by the adaptive LASSO, at the lambda with the smallest BIC.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ def adaptive_lasso(estimate: Floats, information: Floats, n: int) -> Selection:
 
 
 def slopes_only(information: Floats) -> Floats:
-    """Return the information about the slopes, with the unpenalised intercept profiled out."""
+    """Return the information matrix of the slopes, with the unpenalised intercept profiled out."""
     cross = information[0, 1:]
     found: Floats = information[1:, 1:] - np.outer(cross, cross) / information[0, 0]
     return found
 
 
 def _path(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return lambda at each knot, and the coefficients, (predictors, knots)."""
+    """Return the LASSO path of y on x: lambda at each knot, coefficients (predictors, knots)."""
     from sklearn.linear_model import lars_path
 
     alphas, _, path = lars_path(x, y, method="lasso")

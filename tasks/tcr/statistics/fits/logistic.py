@@ -56,7 +56,7 @@ class Point:
 
 @dataclass(frozen=True)
 class NewtonPass:
-    """Task of one step: likelihood, gradient and X'WX of a file, at some points."""
+    """Task of a Newton step over a file: likelihood, gradient and X'WX at some points."""
 
     design: Design
     points: tuple[Point, ...]
@@ -64,11 +64,11 @@ class NewtonPass:
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory of one run, in bytes."""
+        """Upper bound of the memory of one call, in bytes."""
         return COPIES * 8 * RUN_ROWS * (3 + len(self.design.terms))
 
     def __call__(self, path: Path) -> list[Curvature]:
-        """Return the sums of a file."""
+        """Return the likelihood and its derivatives over the nucleotypes of a file, per point."""
         with naming(path.name), one_blas_thread():
             rows = self.design.read(path)
             return [self._at(rows, point) for point in self.points]
@@ -79,7 +79,7 @@ class NewtonPass:
 
 
 def total(parts: Sequence[Curvature]) -> Curvature:
-    """Return the sums over all files."""
+    """Add up the log-likelihoods, gradients and Hessians of all files."""
     return Curvature(
         float(exact_total([part.value for part in parts])),
         exact_total([part.gradient for part in parts]),
@@ -112,7 +112,7 @@ def curvature(x: Floats, y: Floats, beta: Floats) -> Curvature:
 
 @dataclass(frozen=True)
 class LogisticFit:
-    """Maximum-likelihood fit.
+    """Maximum-likelihood fit of a logistic regression.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class LogisticFit:
 def maximise_likelihood(
     at: Callable[[Floats], Curvature], n: int, n_shared: int, names: Sequence[str]
 ) -> LogisticFit:
-    """Maximise the likelihood.
+    """Maximise the likelihood of a logistic regression by Newton's method.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def maximise_likelihood(
 def refit(
     at: Callable[[tuple[Point, ...]], list[Curvature]], beta: Floats, individuals: int
 ) -> Floats:
-    """Maximise the likelihood without each individual in turn, in common passes.
+    """Maximise the likelihood without each individual in turn, with shared passes over the data.
 
     Parameters
     ----------
@@ -216,7 +216,10 @@ def _step(here: Curvature) -> Floats | None:
 def _damped(
     at: Callable[[Floats], Curvature], beta: Floats, step: Floats, here: Curvature
 ) -> tuple[Floats, Curvature, float]:
-    """Take a step, halved until the likelihood does not fall."""
+    """Take a Newton step, halved until the likelihood does not fall.
+
+    Return the new coefficients, the likelihood there, and the largest change of a coefficient.
+    """
     for _ in range(HALVINGS):
         there = at(beta + step)
         if there.value >= here.value - 1e-12 * abs(here.value):  # rounding near the maximum

@@ -86,7 +86,7 @@ class Regression:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Results of the passes over the rows.
+    """Fit of a regression: coefficients with and without each individual, and its design.
 
     Attributes
     ----------
@@ -111,12 +111,12 @@ class Fitted:
 
 
 def per_parameter(n: int, n_shared: int, n_terms: int) -> float:
-    """Return the number of rows of the rarer outcome per term."""
+    """Return the events per parameter: rows of the rarer outcome divided by the number of terms."""
     return min(n_shared, n - n_shared) / max(n_terms, 1)
 
 
 def regression(found: Fitted, notes: tuple[str, ...], *, lasso: bool) -> Regression:
-    """Return the table of a fit."""
+    """Return the table of coefficients and statistics of a fit."""
     fit, names = found.fit, found.design.names
     chosen = None
     if lasso and fit.converged and names:
@@ -158,7 +158,7 @@ def _doubts(found: Fitted, lasso: bool) -> list[str]:
 
 
 def _estimate(found: Fitted, i: int) -> Estimate:
-    """Return the log odds per unit with their uncertainty."""
+    """Return the log odds per unit of term i, with their uncertainty."""
     scale = found.design.scale[i]
     replicates = (found.replicates[:, 1 + i] / scale).tolist() if found.fit.converged else []
     return jackknife(float(found.fit.beta[1 + i]) / scale, replicates)

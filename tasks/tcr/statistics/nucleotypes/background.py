@@ -17,7 +17,7 @@ ENDS = ("v", "j")
 
 @dataclass(frozen=True)
 class Background:
-    """Covariates from a whole table of `share`.
+    """Covariates from a whole table of `share`: depths of individuals, usage of genes.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Background:
 
 
 def background(shared: Path, individuals: int) -> Background:
-    """Return the covariates of a table; reads its columns of genes and owners in batches.
+    """Return the covariates of a table of `share`, whose rows are read in batches.
 
     Parameters
     ----------

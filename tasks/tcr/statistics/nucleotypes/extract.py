@@ -45,7 +45,7 @@ COLUMNS_READ = (*TEXTS, *OUTCOMES, "first_store", "first_reference", OWNERS)
 
 @dataclass(frozen=True)
 class Extract:
-    """Task over a run of rows of a store, which writes the run's file.
+    """Task that writes the predictors and path counts of a range of a store's rows to a file.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Extract:
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory of one run, in bytes; counts need most of it."""
+        """Upper bound of the memory of one call, in bytes; counts need most of it."""
         counts = [
             s.shapes[name] for s in self.stores for name in COUNT_VARIABLES if name in s.shapes
         ]
@@ -75,7 +75,7 @@ class Extract:
         return RUN_ROWS * 8 * (COPIES * per_row + OUTPUT_COPIES * (MORE + len(self.columns)))
 
     def __call__(self, run: RowRun) -> int:
-        """Return the number of nucleotypes whose first reference is in the run."""
+        """Write the file; return the number of nucleotypes that first occur in the range."""
         store = self.stores[run.store]
         with naming(run.of(store)):
             table = self._nucleotypes(run)
@@ -124,7 +124,7 @@ def _lengths(
 
 
 def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: NDArray[np.int64]) -> None:
-    """Raise `BadParams` if the table's nucleotypes differ from those of the store."""
+    """Raise `BadParams` if the nucleotypes of the shared table differ from those of a store."""
     v, j = (np.array(store.names[f"{end}_gene"], object) for end in "vj")
     wanted = {
         "cdr3": store.read("cdr3", run.rows)[keep].astype(object),
@@ -138,12 +138,12 @@ def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: NDArray[np.int
 
 
 def file_of(folder: Path, run: RowRun) -> Path:
-    """Return the path of a run's file."""
+    """Return the path of the file that `Extract` writes for a range of rows."""
     return folder / f"run-{run.place}"
 
 
 def read_run_file(path: Path, columns: Sequence[str]) -> pa.Table:
-    """Return columns of a run's file."""
+    """Return columns of a file that `Extract` wrote."""
     return read_partition([path], 0, columns)
 
 

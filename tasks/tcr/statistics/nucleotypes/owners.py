@@ -17,7 +17,7 @@ Numbers = NDArray[np.int64] | NDArray[np.float64]  # integers or floats
 
 @dataclass(frozen=True, eq=False)
 class Owners:
-    """Individuals of nucleotypes, as a sparse matrix.
+    """Individuals that have each nucleotype, as a sparse matrix.
 
     Attributes
     ----------
@@ -49,12 +49,15 @@ class Owners:
         return self._of(individual, SHARED)
 
     def joining(self, individual: int) -> Rows:
-        """Return the rows of `demoted` that then count among the others."""
+        """Return the rows of `demoted` that count as unshared without the individual.
+
+        The other ones are removed: `vanishing`.
+        """
         rows = self.demoted(individual)
         return rows if self.vanishing is None else rows[~self.vanishing[rows]]
 
     def only(self, rows: Rows) -> Owners:
-        """Return the owners of selected nucleotypes, in ascending order."""
+        """Return the individuals of selected nucleotypes; `rows` are ascending."""
         number = np.full(len(self.counts), -1)
         number[rows] = np.arange(len(rows))
         kept = number[self.row] >= 0
@@ -82,7 +85,7 @@ class Owners:
 
 
 def owners_of(lists: pa.ChunkedArray, individuals: int) -> Owners:
-    """Return the owners from a column of lists of individuals."""
+    """Return the sparse matrix from a column with the list of individuals of each nucleotype."""
     lists = lists.combine_chunks()
     counts = np.diff(lists.offsets.to_numpy()).astype(np.int32)
     flat = lists.flatten().to_numpy().astype(np.int32)

@@ -135,7 +135,7 @@ class _File:
 
 
 class _Blank(dict[str, pa.Array]):
-    """Columns of one of several files, blank for those that only others have."""
+    """Columns of one of several files by name; columns that only other files have are blank."""
 
     def __init__(self, columns: dict[str, pa.Array], rows: int) -> None:
         super().__init__(columns)
@@ -164,7 +164,7 @@ def _files(store: CountsStore) -> list[_File]:
 
 
 def _chosen(store: CountsStore, choice: ExportChoice) -> ExportChoice:
-    """Return a choice with the defaults filled in."""
+    """Return the selection of variables with defaults filled in: USUAL, the largest nu and pi."""
     return replace(
         choice,
         variables=choice.variables or tuple(name for name in USUAL if name in store.shapes),
@@ -174,7 +174,7 @@ def _chosen(store: CountsStore, choice: ExportChoice) -> ExportChoice:
 
 
 def _apart(ours: Sequence[Column], theirs: Sequence[str], files: Sequence[_File]) -> list[Column]:
-    """Return columns under names that the files do not have: AIRR has its own n1_length."""
+    """Return our columns, renamed where the files have the name: AIRR has its own n1_length."""
     found = [
         replace(column, name=f"{OURS}{column.name}") if column.name in theirs else column
         for column in ours

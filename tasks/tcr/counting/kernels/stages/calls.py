@@ -25,7 +25,7 @@ SPREAD = np.array(
 
 @jit_norefs_inline
 def add_up(symbols: Codes, length: int, sums: Words) -> None:
-    """Fill sums[k]: the numbers of A, T, C and G in R[:k], in one word."""
+    """Fill sums[k] with the numbers of A, T, C and G in R[:k], packed as four 16-bit fields."""
     total = np.uint64(0)
     sums[0] = total
     for k in range(length):
@@ -35,7 +35,10 @@ def add_up(symbols: Codes, length: int, sums: Words) -> None:
 
 @jit_norefs_inline
 def put_composition(sums: Words, start: int, stop: int, out: Shorts, at: int) -> None:
-    """Write the numbers of A, T, C and G in R[start:stop] to out[at : at + 4]."""
+    """Write the numbers of A, T, C and G in R[start:stop] to out[at : at + 4].
+
+    `sums` are those of add_up.
+    """
     word = sums[stop] - sums[start] if start < stop else np.uint64(0)
     for nucleotide in range(4):
         out[at + nucleotide] = (word >> np.uint64(FIELD * nucleotide)) & np.uint64(0xFFFF)
@@ -43,7 +46,7 @@ def put_composition(sums: Words, start: int, stop: int, out: Shorts, at: int) ->
 
 @jit_norefs_inline
 def put_gene_calls(reference: Reference, out: Shorts) -> None:
-    """Write the columns GENE_CALLS of a reference."""
+    """Write the lengths of a reference and of its V and J matches, columns GENE_CALLS."""
     at = 6 * reference.row
     out[at] = reference.length
     out[at + 1] = reference.v_length

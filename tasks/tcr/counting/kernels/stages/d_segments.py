@@ -19,7 +19,7 @@ from gangsaw.tasks.tcr.counting.kernels.tables import WORD
 
 @jit_norefs_inline
 def extended_d(gene: int, tables: Any, max_p: int) -> Any:
-    """Return a D gene with its right palindrome in the form of find_d: its masks, and its codes."""
+    """Return a D gene with its right palindrome as the arguments `d` and `codes` of find_d."""
     germline = tables.d_germline[gene]
     inside = EVERYWHERE >> np.uint64(max(0, WORD - germline))
     codes = (tables.d_codes, tables.d_starts[gene] + max_p, tables.d_starts[gene + 1])
@@ -28,9 +28,10 @@ def extended_d(gene: int, tables: Any, max_p: int) -> Any:
 
 @jit_norefs_inline
 def find_d(symbols: Any, length: int, d: Any, codes: Any, window: Any, scratch: Any) -> Any:
-    """Find the positions where R[a:b], a < b, is a segment of a D gene; see find_pieces.
+    """Find the positions where R[a:b], a < b, is a segment of a D gene.
 
-    `codes` is (codes of genes, start of the gene, its end).
+    `codes` is (codes of all genes, start of the gene, its end). For the other arguments, the lists
+    in `scratch` and the result see find_pieces.
     """
     if codes[2] - codes[1] > WORD:
         lists = (scratch.matches, scratch.longer, scratch.crossing)
@@ -77,7 +78,11 @@ def find_long_pieces(
 
 @jit_norefs_inline
 def _list_by_length(b: int, greatest: int, lengths: Any, window: Any, lists: Any, n: int) -> int:
-    """Store the numbers of segments that end at b; return the number of longer ones."""
+    """Store the numbers of segments of each length that end at b.
+
+    Return n, increased by the segments of more than SHORT symbols. `lengths` has the number of
+    diagonals by length of their match at b.
+    """
     for t in range(greatest - 1, 0, -1):
         lengths[t] += lengths[t + 1]  # a segment contains its shorter suffixes
     matches, longer, _ = lists

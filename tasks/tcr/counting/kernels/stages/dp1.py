@@ -78,7 +78,10 @@ def _count_dp1(
 def sum_exact(
     symbols: Codes, reference: Reference, has_d: bool, longer: int, scratch: Scratch
 ) -> None:
-    """Fill scratch.total: paths by total n, with the D segments that find_d listed or an empty D.
+    """Fill scratch.total: numbers of paths V N D N J by the total number n of n-nucleotides.
+
+    D is a segment that find_d listed, or empty if not `has_d`. `longer` is the number of segments
+    of more than SHORT symbols.
 
     G[b, n] = V, n-nucleotides and a D that ends at b + w(R[b - 1]) G[b - 1, n - 1].
     """
@@ -106,7 +109,7 @@ def sum_exact(
 
 @jit_norefs_inline
 def sum_exact_without_d(reference: Reference, scratch: Scratch) -> None:
-    """Fill scratch.total: paths V N J by n."""
+    """Fill scratch.total: numbers of paths V N J by the number n of n-nucleotides."""
     total = spread(0, scratch.total, LANES)
     for a in range(reference.length - reference.j_match, reference.last_a + 1):
         total = total + resize_to(load(scratch.exact, row_of(0, a), LANES), scratch.total)
@@ -115,6 +118,6 @@ def sum_exact_without_d(reference: Reference, scratch: Scratch) -> None:
 
 @jit_norefs_inline
 def put_totals(scratch: Scratch, n_totals: int, out: NumpyArray, at: int) -> None:
-    """Copy scratch.total to out[at:]."""
+    """Copy the first `n_totals` items of scratch.total to out[at:]."""
     for n in range(n_totals):
         out[at + n] = scratch.total[n]

@@ -38,9 +38,10 @@ NUS, PIS = static(AT_ONCE), static(PI_LANES)
 
 @jit_norefs_inline
 def sum_without_d(symbols: Any, reference: Any, per_pair: int, scratch: Any) -> int:
-    """Fill the rows of each class of V and J, and the terms without D of each pair of classes.
+    """Fill the rows of V and J by class, and the terms of V N J and V N N J by pair of classes.
 
-    Return the number of pairs.
+    A class of an end is its number of palindrome symbols. `per_pair` is the number of weight rows
+    of a pair of classes. Return the number of pairs.
     """
     for v in range(reference.v_classes):
         v_rows(symbols, reference, v, scratch.v_rows)
@@ -58,7 +59,10 @@ def sum_without_d(symbols: Any, reference: Any, per_pair: int, scratch: Any) -> 
 
 @jit_norefs_inline
 def sum_direct(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
-    """Fill the term of V N J: the sum of the rows of J at the ends of V."""
+    """Fill term number `term`: paths V N J by nu, for classes v and j of the ends.
+
+    A class is the number of palindrome symbols.
+    """
     fewest, most = class_range(reference.v_match, reference.v_length, v)
     ways = spread(0, scratch.direct, LANES)
     for k in range(max(fewest, reference.first_b), most + 1):
@@ -69,7 +73,10 @@ def sum_direct(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
 
 @jit_norefs_inline
 def sum_parted(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
-    """Fill the term of V N N J, whose two junctions can meet at any boundary."""
+    """Fill term number `term`: paths V N N J by nu, for classes v and j of the ends.
+
+    Their two junctions meet at any boundary.
+    """
     ways = spread(0, scratch.parted, LANES)
     for a in range(reference.first_b, reference.last_a + 1):
         before = load(scratch.v_rows, row_of(v, a), LANES)
@@ -80,7 +87,11 @@ def sum_parted(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
 
 @jit_norefs_inline
 def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: Any) -> None:
-    """Fill the term of D without palindromes; segments that end at the same b share J's factor."""
+    """Fill term number `term`: paths V N D N J by nu, D without palindromes, classes v and j.
+
+    Segments that end at the same boundary b share the factor of J. `longer` is the number of
+    segments of more than SHORT symbols.
+    """
     total = spread(0, scratch.terms, LANES)
     for b in range(max(1, reference.first_b), min(reference.length, reference.last_a + SHORT) + 1):
         ways = short_pieces(scratch.v_rows, v, b, scratch.matches)
@@ -96,7 +107,17 @@ def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: 
 
 @jit_norefs_inline
 def short_pieces(rows: Any, p: int, b: int, matches: Any) -> Any:
-    """Return the ways to all segments inside D of 1..SHORT symbols that end at b."""
+    """Return the number of paths to boundary b through a D segment of 1..SHORT symbols.
+
+    Segments with palindromes are not counted.
+
+    Parameters
+    ----------
+    rows : numbers of paths from V to each boundary
+    p : class of V
+    b : end of the segments
+    matches : numbers of segments by end and length, see find_pieces
+    """
     ways = load(rows, row_of(p, b - 1), LANES) * matches[b * SHORT]
     for t in range(1, SHORT):
         ways = ways + load(rows, row_of(p, b - 1 - t), LANES) * matches[b * SHORT + t]
@@ -105,7 +126,15 @@ def short_pieces(rows: Any, p: int, b: int, matches: Any) -> Any:
 
 @jit_norefs_inline
 def short_pieces_back(rows: Any, p: int, a: int, matches: Any) -> Any:
-    """Return the ways from all segments inside D of 1..SHORT symbols that begin at a."""
+    """Return the number of paths from boundary a to J through a D segment of 1..SHORT symbols.
+
+    Parameters
+    ----------
+    rows : numbers of paths from each boundary to J
+    p : class of J
+    a : start of the segments
+    matches : numbers of segments by end and length, see find_pieces
+    """
     ways = load(rows, row_of(p, a + 1), LANES) * matches[(a + 1) * SHORT]
     for t in range(1, SHORT):
         ways = ways + load(rows, row_of(p, a + 1 + t), LANES) * matches[(a + 1 + t) * SHORT + t]
@@ -114,7 +143,11 @@ def short_pieces_back(rows: Any, p: int, a: int, matches: Any) -> Any:
 
 @jit_norefs_inline
 def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None:
-    """Add D segments with palindromes to the terms of their classes, given by class_term."""
+    """Add D segments with palindromes to the terms of their classes, for classes v and j.
+
+    `crossing` is the number of these segments, `term` the first term of v and j, to which
+    class_term of list_classes is added.
+    """
     for piece in range(crossing):
         a, b, d_class = unpack_segment(scratch.crossing[piece])
         before = load(scratch.v_rows, row_of(v, a), LANES)
@@ -127,6 +160,9 @@ def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None
 @jit_norefs_inline
 def list_classes(crossing: int, scratch: Any) -> int:
     """Fill scratch.classes with the classes of D that occur, class_term with their indices.
+
+    A class of D is the pair of numbers of palindrome symbols at its two ends. `crossing` is the
+    number of segments with palindromes.
 
     Return the number of classes.
     """
@@ -145,9 +181,11 @@ def list_classes(crossing: int, scratch: Any) -> int:
 
 @jit_norefs_inline
 def sum_with_d(reference: Any, longer: int, crossing: int, per_pair: int, scratch: Any) -> int:
-    """Fill the terms of one D gene, for each pair of classes of V and J; return their number.
+    """Fill the terms of one D gene: path counts by nu, for each combination of classes of ends.
 
-    scratch.term_weight gets the offset of each term's weights.
+    A class is the number of palindrome symbols of an end. `longer` and `crossing` are the numbers
+    of segments that find_d listed. scratch.term_weight gets the offset of each term's weights.
+    Return the number of terms.
     """
     n_classes = list_classes(crossing, scratch)
     term = 0
@@ -167,8 +205,9 @@ def sum_with_d(reference: Any, longer: int, crossing: int, per_pair: int, scratc
 def append_empty(ways: Any, parted: Any, offsets: Any, size: int, zero: Any, full: Any) -> None:
     """Write the paths with a D of length zero, at any boundary; other paths are added later.
 
-    Their number is that of V N N J times the ways to delete D. `offsets` has the offsets in
-    `parted`, in `ways`, and in the counts.
+    Their number is that of V N N J (`parted`) times the ways to delete D (`ways`). `offsets` has
+    the offsets in `parted`, in `ways`, and in the counts `zero` and `full`; `size` is the number of
+    counts.
     """
     of_parted, of_ways, at = offsets
     if parted[of_parted + size - 1] == 0:  # count of the greatest nu and pi: if it is 0, all are
@@ -183,7 +222,7 @@ def append_empty(ways: Any, parted: Any, offsets: Any, size: int, zero: Any, ful
 
 @jit_norefs_inline
 def pair_row(v: int, j: int, per_pair: int) -> int:
-    """Return the first row of the weights of a pair of classes of V and J."""
+    """Return the first of the `per_pair` weight rows of a pair of classes of V and J."""
     return (v * END_CLASSES + j) * per_pair
 
 
@@ -191,12 +230,18 @@ def pair_row(v: int, j: int, per_pair: int) -> int:
 def weigh(
     terms: Any, n_terms: int, weights: Any, sweep: Any, scratch: Any, out: Any, at: int
 ) -> None:
-    """Add weighted terms to counts.
+    """Multiply the terms, with a lane for each nu, by weights for each pi; add the sums to counts.
 
     out[at + nu * pis + pi] += sum of terms[term, nu] table[where[term] + row, pi].
 
-    `weights` is (table, where, row), `sweep` the number of values of nu and of pi. The last nu and
-    the last pi have the greatest sum: if it fits 32 bits, all sums do.
+    The last nu and the last pi have the greatest sum: if it fits 32 bits, all sums do.
+
+    Parameters
+    ----------
+    terms, n_terms : ways by term and nu
+    weights : (table of multiplicities, offset of each term in it, row)
+    sweep : number of values of nu and of pi
+    out, at : counts of all references, and the offset of this one
     """
     table, where, row = weights
     greatest = np.uint64(0)
@@ -216,7 +261,9 @@ def weigh(
 def weigh_in(
     terms: Any, n_terms: int, weights: Any, first: int, sweep: Any, line: Any, out: Any, at: int
 ) -> None:
-    """Add AT_ONCE values of nu from `first` on, in vectors of the width of `line` over pi.
+    """Add weighted terms to counts like `weigh`, for AT_ONCE values of nu from `first` on.
+
+    Sums are vectors over pi; `line` is a buffer for them, whose dtype sets their width.
 
     Each nu writes a whole vector; the next nu overwrites the items after the last pi. An inner loop
     over the terms, one nu at a time, ended in a mispredicted branch each time.

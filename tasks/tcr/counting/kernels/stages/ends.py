@@ -28,20 +28,26 @@ FIRST_LANE[0] = 1
 
 @jit_norefs_inline
 def row_of(p: int, boundary: int) -> int:
-    """Return the offset of the row of a boundary >= -SHORT, with p palindrome symbols."""
+    """Return the offset in v_rows or j_rows of the row of a boundary and class p.
+
+    The boundary is at least -SHORT; p is the number of palindrome symbols of the gene end.
+    """
     return p * CLASS_ROWS + (boundary + SHORT) * NU_LANES
 
 
 @jit_norefs_inline
 def clear_after(boundary: int, p: int, rows: NumpyArray) -> None:
-    """Set the SHORT rows after that of a boundary to zero."""
+    """Set the rows of the SHORT boundaries after a boundary to zero, for class p."""
     for i in range(1, SHORT + 1):
         store(rows, row_of(p, boundary + i), spread(0, rows, LANES))
 
 
 @jit_norefs_inline
 def class_range(matched: int, germline: int, p: int) -> tuple[int, int]:
-    """Return the minimum and maximum number of gene symbols with p palindrome symbols."""
+    """Return the least and most symbols that V or J can have with p palindrome symbols.
+
+    `matched` is the length of its match, `germline` its length without a palindrome.
+    """
     if p == 0:
         return 0, min(matched, germline)
     return germline + p, germline + p
@@ -49,9 +55,11 @@ def class_range(matched: int, germline: int, p: int) -> tuple[int, int]:
 
 @jit_norefs_inline
 def v_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> None:
-    """Fill rows[a]: sum over k = a - nu .. a, V of k symbols, of the n-strings R[k:a].
+    """Fill rows[a], by nu: numbers of paths from V over one junction to boundary a, for class p.
 
-    By recursion, A[a, nu] = v(a) + w(R[a - 1]) A[a - 1, nu - 1], for a = 0..last_a.
+    They are the sum over k = a - nu .. a, V of k symbols, of the numbers of n-strings R[k:a]. By
+    recursion, A[a, nu] = v(a) + w(R[a - 1]) A[a - 1, nu - 1], for a = 0..last_a. The class is the
+    number of palindrome symbols of V.
     """
     fewest, most = class_range(reference.v_match, reference.v_length, p)
     row = spread(0, rows, LANES)
@@ -67,7 +75,10 @@ def v_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> No
 
 @jit_norefs_inline
 def j_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> None:
-    """Fill rows[b]: the same from the right, for b = first_b..length."""
+    """Fill rows[b], by nu: numbers of paths from boundary b over one junction to J, for class p.
+
+    This is the mirror image of v_rows, for b = first_b..length.
+    """
     fewest, most = class_range(reference.j_match, reference.j_length, p)
     row = spread(0, rows, LANES)
     one = spread(1, rows, LANES)
@@ -81,7 +92,10 @@ def j_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> No
 
 @jit_norefs_inline
 def exact_rows(symbols: Codes, reference: Reference, rows: NumpyArray, unit: NumpyArray) -> None:
-    """Fill rows[a]: V of a - n symbols and n n-nucleotides, for each n (DP-1)."""
+    """Fill rows[a], by n: numbers of paths to boundary a by V and exactly n n-nucleotides (DP-1).
+
+    `unit` has 1 in the first lane, else 0.
+    """
     row = spread(0, rows, LANES)
     one = load(unit, 0, LANES)
     for a in range(reference.last_a + 1):

@@ -102,7 +102,7 @@ def _count_with_d(
 
 @jit_norefs_inline
 def _copy_gene(source: int, gene: int, row: int, limits: KernelModel, outputs: Outputs) -> None:
-    """Copy the results of a D gene to another one of the same sequence."""
+    """Copy the counts and calls of D gene `source` to `gene`, which has the same sequence."""
     first = row * limits.n_d
     copy_row_items(outputs.d, first + source, first + gene, 5)
     copy_row_items(outputs.n1, first + source, first + gene, 4)
@@ -115,7 +115,7 @@ def _copy_gene(source: int, gene: int, row: int, limits: KernelModel, outputs: O
 
 @jit_norefs_inline
 def copy_row_items(array: NumpyArray, source: int, target: int, size: int) -> None:
-    """Copy `size` items of one row of a flat array to another."""
+    """Copy row `source` of a flat array with rows of `size` items to row `target`."""
     for i in range(size):
         array[target * size + i] = array[source * size + i]
 

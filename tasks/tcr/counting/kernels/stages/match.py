@@ -36,7 +36,14 @@ PAD = 4  # symbols before a reference that match nothing; the longest palindrome
 def match_end(
     symbols: Any, at: int, step: int, length: int, part: Any, start: int, stop: int
 ) -> int:
-    """Return how many symbols of part[start:stop] match the reference from `at` on."""
+    """Return how many symbols of part[start:stop] match the reference, up to the first mismatch.
+
+    Parameters
+    ----------
+    symbols, length : the reference
+    at, step : position of the first compared symbol; 1 to go forward, -1 to go backward
+    part, start, stop : concatenated germline parts, and the range of one
+    """
     most = min(length, stop - start)
     for k in range(most):
         if symbols[at] & part[start + k] == 0:
@@ -57,7 +64,7 @@ def copy_symbols(codes: Codes, start: int, stop: int, symbols: Codes) -> int:
 def match_ends(
     row: int, references: References, tables: Any, max_n: int, symbols: Codes
 ) -> Reference:
-    """Copy a reference to `symbols`; return its V and J matches and the limits that follow."""
+    """Copy a reference to `symbols`; match its V and J parts, and return it as a `Reference`."""
     bounds, v, j = references.starts, references.v_of[row], references.j_of[row]
     length = copy_symbols(references.codes, bounds[row], bounds[row + 1], symbols)
     starts, ends = tables.v_starts, tables.j_starts
@@ -80,7 +87,7 @@ def match_ends(
 
 @jit_norefs_inline
 def has_window(reference: Reference) -> bool:
-    """Return True if a D segment of up to SHORT symbols can be reached from both V and J."""
+    """Return True if V and J leave boundaries at which a D segment of 1..SHORT symbols can end."""
     return max(1, reference.first_b) <= min(reference.length, reference.last_a + SHORT)
 
 
@@ -88,7 +95,7 @@ def has_window(reference: Reference) -> bool:
 def find_palindromes(symbols: Any, length: int, max_p: int, scratch: Any) -> None:
     """Find the boundaries around which the reference is its own reverse complement.
 
-    Fill scratch.reaches: the length of that palindrome's half at each boundary, at most max_p.
+    Fill scratch.reaches[q] with half the length of the palindrome around boundary q, at most max_p.
     """
     padded = scratch.padded
     for k in range(0, length, CHUNK):
@@ -163,21 +170,28 @@ def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> A
 
 @jit_norefs_inline
 def _extended(short: Any, mask: Any) -> Any:
-    """Return the registers of the last SHORT starts, nearest first, after one more symbol."""
+    """Return the registers (see find_pieces) of the last SHORT starts after one more symbol of R.
+
+    `short` has those before it, nearest start first; `mask` has the gene positions of the
+    symbol.
+    """
     run1, run2, run3, _ = short
     return mask, (run1 << ONE) & mask, (run2 << ONE) & mask, (run3 << ONE) & mask
 
 
 @jit_norefs_inline
 def _not_nothing(short: Any) -> int:
-    """Return the number of nonzero registers; if one is nonzero, those of later starts are, too."""
+    """Return how many of the last SHORT registers are nonzero: those of the latest starts."""
     run1, run2, run3, run4 = short
     return int(run1 != NOTHING) + int(run2 != NOTHING) + int(run3 != NOTHING) + int(run4 != NOTHING)
 
 
 @jit_norefs_inline
 def _count_short(short: Any, inside: Any, matches: Any, at: int) -> None:
-    """Fill matches[at : at + SHORT]: the numbers of segments inside D of 1..SHORT symbols."""
+    """Fill matches[at : at + SHORT] with the numbers of set bits `inside` D of each register.
+
+    These are the numbers of segments of 1..SHORT symbols that end at the present boundary.
+    """
     run1, run2, run3, run4 = short
     matches[at] = count_ones(run1 & inside)
     matches[at + 1] = count_ones(run2 & inside)
@@ -187,7 +201,10 @@ def _count_short(short: Any, inside: Any, matches: Any, at: int) -> None:
 
 @jit_norefs_inline
 def _ends_beyond(short: Any, germline: int, out: int) -> Any:
-    """Return the ends in the palindrome, four bits per start, except for the first `out` starts."""
+    """Return the segments that end in D's right palindrome: four bits per start, nearest first.
+
+    The nearest `out` starts are omitted: junctions from V do not reach them.
+    """
     run1, run2, run3, run4 = short
     beyond, skipped = np.uint64(germline), np.uint64(4 * out)
     ends = (run1 >> beyond) & ENDS
@@ -199,7 +216,11 @@ def _ends_beyond(short: Any, germline: int, out: int) -> Any:
 
 @jit_norefs_inline
 def list_short(word: Any, first: int, crossing_list: Any, crossing: int) -> int:
-    """List the segments of _ends_beyond at four boundaries from `first`; return their number."""
+    """Append the segments that end in D's right palindrome to a list; return its length.
+
+    `word` has the 16 bits of _ends_beyond of each of four boundaries from `first`; `crossing` is
+    the previous length.
+    """
     while word != NOTHING:
         bit = trailing_zeros(word)
         b = first + (bit >> 4)
@@ -214,10 +235,11 @@ def list_short(word: Any, first: int, crossing_list: Any, crossing: int) -> int:
 def _list_longer(
     longer: Any, mask: Any, b: int, alive: int, numbers: Any, d: Any, window: Any, lists: Any
 ) -> Any:
-    """List the segments of more than SHORT symbols that end at b; `longer` is the first register.
+    """List the segments of more than SHORT symbols that end at b; update their registers.
 
-    Return the first start with a nonzero register, and the numbers of listed longer and crossing
-    segments. `alive` is that start at b - 1, and `numbers` are the numbers before the call.
+    `longer` is the register of start b - SHORT - 1, `mask` the gene positions of the symbol before
+    b. `alive` is the first start with a nonzero register at b - 1, `numbers` are the numbers of
+    longer and crossing segments listed so far. Return the same three values after b.
     """
     runs = lists[3]
     n, crossing = numbers
@@ -235,7 +257,11 @@ def _list_longer(
 
 @jit_norefs_inline
 def list_longer_at(a: int, b: int, longer: Any, d: Any, lists: Any, numbers: Any) -> Any:
-    """List R[a:b] by its register; `numbers` counts the longer and crossing segments so far."""
+    """Append R[a:b] to the lists of longer and of crossing segments, and return their lengths.
+
+    `longer` is the register of a: its bits are the ends of the segment in D. `numbers` are the
+    previous lengths of the lists.
+    """
     _, _, inside, germline, _ = d
     n, crossing = numbers
     lists[0][n] = pack_segment(a, b, count_ones(longer & inside))
@@ -249,7 +275,11 @@ def list_longer_at(a: int, b: int, longer: Any, d: Any, lists: Any, numbers: Any
 
 @jit_norefs_inline
 def update_longest(length: int, b: int, longest: Any) -> Any:
-    """Return the greatest length, the first symbol of its first segment, the last of its last."""
+    """Update the longest D match with a segment of `length` symbols that ends at b.
+
+    `longest` and the result are the greatest length, the 1-based first symbol of the left-most
+    segment of that length, and the last symbol of the right-most.
+    """
     greatest, left, right = longest
     if length > greatest:
         greatest, left = length, b - length + 1
@@ -286,7 +316,13 @@ def find_palindromic_d(
 
 @jit_norefs_inline
 def _turns_at_d(first: int, d: Any, fewest: int, scratch: Any) -> Any:
-    """Return a mask: bit i if boundary first + i is palindromic and D can begin there."""
+    """Return a mask of CHUNK boundaries at which a D after a palindrome can begin.
+
+    Bit i is that of boundary first + i.
+
+    There the reference is its own reverse complement, and matches the first symbol of D if D keeps
+    at least one (`fewest`).
+    """
     masks, gene, _, _, _ = d
     reach = load(scratch.reaches, first, CHUNK_LANES)
     if fewest == 0:
@@ -310,7 +346,10 @@ def _add_palindrome(
     found: Any,
     scratch: Any,
 ) -> Any:
-    """Add the segments with a D that begins at q to those `found` before."""
+    """Add the segments whose D begins at boundary q, after 1..reach palindrome symbols.
+
+    For the arguments see find_palindromic_d; `found` and the result are in the form of find_d.
+    """
     of_d, begin, _ = codes
     germline = d[3]
     n, crossing, longest, left, right = found
@@ -333,12 +372,12 @@ def _add_palindrome(
 
 @jit_norefs_inline
 def pack_segment(a: int, b: int, number: int) -> Any:
-    """Return a segment as one word: a and b, up to MAX_LENGTH, and a class or a number."""
+    """Pack a D segment R[a:b] as uint32: a, b (8 bits each), and its class or multiplicity."""
     return np.uint32(a | b << 8 | number << 16)
 
 
 @jit_norefs_inline
 def unpack_segment(word: Any) -> Any:
-    """Return a, b and the class or number of a packed segment."""
+    """Return a, b, and the class or multiplicity of a segment that pack_segment packed."""
     number = np.int64(word)
     return number & 255, (number >> 8) & 255, number >> 16

@@ -27,7 +27,15 @@ from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 
 class KernelModel(NamedTuple):
-    """Model parameters in kernel form."""
+    """Limits of a `Model` as plain numbers and flags, for Numba.
+
+    Attributes
+    ----------
+    max_p, max_n : longest palindrome, most n-nucleotides of a junction
+    min_d_end : fewest symbols of D that its J-side cut leaves
+    dp2 : True if DP-2 is counted
+    n_d : number of D genes
+    """
 
     max_p: int
     max_n: int
@@ -39,13 +47,13 @@ class KernelModel(NamedTuple):
 
     @classmethod
     def of(cls, model: Model, n_d: int) -> KernelModel:
-        """Return the kernel form of a model for a number of D genes."""
+        """Return the limits of a model, with the number of D genes."""
         one_d = model.dp2 and model.d_segments == 1
         return cls(model.max_p, model.max_n, model.min_d_end, model.dp2, one_d, n_d)
 
 
 class Outputs(NamedTuple):
-    """Arrays of Counts, flattened; those outside the model have size 0."""
+    """Output arrays: those of `Counts`, flattened; arrays outside the model have size 0."""
 
     full: npt.NDArray[np.uint64]
     zero: npt.NDArray[np.uint64]
@@ -61,9 +69,10 @@ class Outputs(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of one thread; the functions that fill an array describe its content.
+    """Buffers of one thread; the docstring of the function that fills an array has its content.
 
-    Rows of boundaries have the narrow type, terms and totals the wide one.
+    Rows of boundaries (`v_rows`, `j_rows`, `exact`) have the narrow dtype: uint16, or uint64 for
+    references with wildcards. Terms and totals have the wide one.
     """
 
     symbols: Codes
@@ -96,14 +105,21 @@ class Scratch(NamedTuple):
 
 
 def make_outputs(arrays: Mapping[str, NumpyArray]) -> Outputs:
-    """Return the arrays of Counts, flattened, from a mapping by name."""
+    """Return the arrays of Counts, by name, as flattened `Outputs`."""
     return Outputs._make(arrays[name].reshape(-1) for name in Outputs._fields)
 
 
 def make_counting_scratch(
     narrow: npt.DTypeLike, wide: npt.DTypeLike, longest_d: int = WORD_D, n_d: int = 0
 ) -> Scratch:
-    """Return the buffers of a thread for references of up to MAX_LENGTH symbols."""
+    """Return zeroed buffers of a thread for references of up to MAX_LENGTH symbols.
+
+    Parameters
+    ----------
+    narrow, wide : dtypes of rows of boundaries, and of terms and totals
+    longest_d : symbols of the longest D gene
+    n_d : number of D genes
+    """
     pairs = END_CLASSES**2
     terms = pairs * (D_CLASSES + 1)
     places = MAX_LENGTH * min(MAX_LENGTH, longest_d + 2 * MAX_P)
@@ -144,7 +160,7 @@ def make_counting_scratch(
 def find_everywhere(
     gene: int, reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch
 ) -> tuple[int, int, int]:
-    """Find all segments of a D gene, regardless of what V and J reach.
+    """Find all segments of a D gene in a reference, even if V or J cannot reach them.
 
     Return the numbers of longer and crossing segments, and the greatest length.
     """

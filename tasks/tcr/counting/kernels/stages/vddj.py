@@ -49,10 +49,20 @@ ONCE = np.ones(END_CLASSES, np.uint64)
 
 
 class Chain(NamedTuple):
-    """Rows of ways from V to each boundary, along the chain, and from each boundary to J.
+    """Buffers of the V-D-D-J count: numbers of partial paths at each boundary, by pi and nu.
 
-    `over_d` has, for each D gene, the ways from each boundary over the gene to J. Rows have one
-    type, with 32 bits for references without wildcards: paths/bounds.py.
+    Rows have one dtype, with 32 bits for references without wildcards: paths/bounds.py.
+
+    Attributes
+    ----------
+    before : paths from V over a junction to each boundary
+    after_d : the same, then over the first D
+    after_n : the same, then over the junction after it
+    to_j : paths from each boundary over a junction to J
+    over_d : for each D gene, paths from each boundary over this gene and a junction to J
+    over_d_from : (D genes,) first boundary that has such paths
+    totals : (pi, nu) sums to write
+    both_empty : (pi,) ways to delete both D genes of a pair completely
     """
 
     before: NumpyArray
@@ -66,7 +76,7 @@ class Chain(NamedTuple):
 
 
 def make_chain(dtype: npt.DTypeLike, n_d: int) -> Chain:
-    """Return zeroed rows for END_CLASSES values of pi."""
+    """Return zeroed buffers for END_CLASSES values of pi and n_d genes."""
     over_d = np.zeros(n_d * END_CLASSES * CLASS_ROWS, dtype)
     totals = np.zeros(END_CLASSES * NU_LANES, np.uint64)
     before, after_d, after_n, to_j = (np.zeros(END_CLASSES * CLASS_ROWS, dtype) for _ in range(4))
@@ -131,7 +141,10 @@ def _count_pairs(
 def _weigh_ends(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, chain: Chain
 ) -> None:
-    """Fill chain.before and .to_j: sums over classes of V and of J, times multiplicities."""
+    """Fill chain.before and .to_j from the rows of V and J, by their ways for each pi.
+
+    Rows are summed over classes, the numbers of palindrome symbols.
+    """
     for pi in range(limits.max_p + 1):
         for b in range(reference.length + 1):
             v_row = spread(0, chain.before, LANES)
@@ -161,7 +174,14 @@ def _pass_d(
     scratch: Scratch,
     chain: Chain,
 ) -> None:
-    """Fill chain.after_d[pi, b], b <= reached: ways to a, then D as R[a:b], a <= last_a."""
+    """Extend the partial paths from V by a D gene: fill chain.after_d from chain.before.
+
+    The gene matches R[a:b]. Only a <= last_a and b <= reached have paths. `found` is the gene and
+    its numbers of longer and crossing segments.
+
+    Only a <= last_a and b <= reached have ways. `found` is the gene and its numbers of longer and
+    crossing segments.
+    """
     gene, longer, crossing = found
     source, target = chain.before, chain.after_d
     for pi in range(limits.max_p + 1):
@@ -192,7 +212,10 @@ def _pass_d_back(
     scratch: Scratch,
     chain: Chain,
 ) -> None:
-    """Fill chain.over_d[gene, pi, a]: D as R[a:b], b >= first_b, then the ways from b to J."""
+    """Extend the partial paths to J by a D gene before them: fill chain.over_d from chain.to_j.
+
+    `found` is the gene and its numbers of longer and crossing segments.
+    """
     gene, longer, crossing = found
     source, target = chain.to_j, chain.over_d
     for pi in range(limits.max_p + 1):
@@ -221,7 +244,7 @@ def _add(source: NumpyArray, a: int, ways: np.int64, target: NumpyArray, b: int)
 
 @jit_norefs_inline
 def _clear(first: int, last: int, limits: KernelModel, rows: NumpyArray) -> None:
-    """Set the rows of the boundaries first..last to zero."""
+    """Set the rows of the boundaries first..last to zero, for every pi."""
     for pi in range(limits.max_p + 1):
         for b in range(first, last + 1):
             store(rows, row_of(pi, b), spread(0, rows, LANES))
@@ -231,7 +254,11 @@ def _clear(first: int, last: int, limits: KernelModel, rows: NumpyArray) -> None
 def _pass_junction(
     last: int, limits: KernelModel, scratch: Scratch, source: NumpyArray, target: NumpyArray
 ) -> None:
-    """Fill target[pi, b], b <= last: ways source[pi, a], then the n-string R[a:b] of nu."""
+    """Extend partial paths by an N junction: fill target[pi, b], b <= last, from source[pi, a].
+
+    Each is multiplied by the number of n-strings that the reference symbols R[a:b] stand for. They
+    count in the lanes nu >= b - a.
+    """
     for pi in range(limits.max_p + 1):
         for b in range(last + 1):
             row = load(source, row_of(pi, b), LANES)
@@ -247,7 +274,10 @@ def _pass_junction(
 def _join_seconds(
     first: int, last: int, row: int, limits: KernelModel, chain: Chain, outputs: Outputs
 ) -> None:
-    """Write the counts of a first D with each later one, whose rows meet at a <= last."""
+    """Write the counts of pairs of the D gene `first` and each later gene, for reference `row`.
+
+    Paths over the first gene meet those over the second at boundaries up to `last`.
+    """
     pair = first * (2 * limits.n_d - first - 1) // 2
     for second in range(first + 1, limits.n_d):
         for pi in range(limits.max_p + 1):
@@ -267,7 +297,10 @@ def _join_j(
     last: int,
     totals: NumpyArray,
 ) -> None:
-    """Fill totals[pi]: sum over boundaries first..last of the ways to each times those to J."""
+    """Fill totals[pi]: sum over boundaries first..last of source (from V) times onward (to J).
+
+    `at` is the index of the rows in `onward`.
+    """
     total = spread(0, totals, LANES)
     for b in range(first, last + 1):
         before = resize_to(load(source, row_of(pi, b), LANES), totals)
@@ -277,7 +310,7 @@ def _join_j(
 
 @jit_norefs_inline
 def _sum_empty(reference: Reference, limits: KernelModel, scratch: Scratch, chain: Chain) -> None:
-    """Fill chain.totals: the ways V N N N J, in which both D have length zero."""
+    """Fill chain.totals: numbers of paths V N N N J, in which both D have length zero."""
     last = min(reference.length, reference.last_a + limits.max_n)
     _pass_junction(last, limits, scratch, chain.before, chain.after_n)
     for pi in range(limits.max_p + 1):
@@ -304,7 +337,7 @@ def _put_empty(
 def _put(
     row: int, pair: int, ways: NumpyArray, limits: KernelModel, totals: NumpyArray, out: NumpyArray
 ) -> None:
-    """Write totals, times the ways of each pi, as the counts of a pair of D genes."""
+    """Write totals, times `ways` of each pi, as the counts of pair `pair` of reference `row`."""
     n_pi = limits.max_p + 1
     pairs = limits.n_d * (limits.n_d - 1) // 2
     at = (row * pairs + pair) * (limits.max_n + 1) * n_pi

@@ -33,10 +33,10 @@ COUNTS = static(SHORT)
 
 @jit_norefs_part
 def find_words(symbols: Any, length: int, n_d: int, long_holders: Any, scratch: Any) -> None:
-    """Fill scratch.words[b], the last LONG symbols before b, and .hits, where D genes contain them.
+    """Fill scratch.words[b] with the last LONG symbols before b, and list their hits in D genes.
 
-    hits[gene * MAX_LENGTH :] gets the boundaries b at which a segment of LONG symbols of the gene
-    ends, in ascending order; n_hits[gene] gets their number.
+    scratch.hits[gene * MAX_LENGTH :] gets the boundaries b at which a segment of LONG symbols of
+    the gene ends, in ascending order; n_hits[gene] gets their number.
     """
     words, hits, n_hits = scratch.words, scratch.hits, scratch.n_hits
     n_hits[:n_d] = 0
@@ -61,10 +61,9 @@ def find_words(symbols: Any, length: int, n_d: int, long_holders: Any, scratch: 
 def look_up_d(
     symbols: Any, length: int, d: Any, of_words: Any, n_d: int, window: Any, scratch: Any
 ) -> Any:
-    """Find segments like find_pieces, from the words of find_words.
+    """Find segments of a D gene like find_pieces, from the words of find_words.
 
-    `of_words` is (counts, ends, short_holders) of DWords, those of the gene with both palindromes
-    if only its segments are needed.
+    `of_words` is (counts, ends, short_holders) of DWords; DP-1 passes both_counts as counts.
     """
     counts, ends, short_holders = of_words
     crossing = _look_up_short(length, d, counts, ends, n_d, window, scratch)
@@ -78,7 +77,10 @@ def look_up_d(
 def _look_up_short(
     length: int, d: Any, counts: Any, ends: Any, n_d: int, window: Any, scratch: Any
 ) -> int:
-    """Copy the counts of segments of 1..SHORT symbols; list those that end in the palindrome."""
+    """Copy the numbers of D segments of 1..SHORT symbols that end at each boundary.
+
+    Segments that end in the palindrome of D are listed; return their number.
+    """
     last_a, first_b = window
     crossing, word = 0, NOTHING
     last = min(length, last_a + SHORT)
@@ -98,7 +100,10 @@ def _look_up_short(
 
 @jit_norefs_inline
 def _extend_hits(symbols: Any, d: Any, window: Any, crossing: int, scratch: Any) -> Any:
-    """List the segments of LONG and more symbols; return their numbers, and the longest."""
+    """Extend each hit to the left, and list the D segments of LONG and more symbols.
+
+    Return the numbers of longer and crossing segments, and the result of update_longest.
+    """
     masks, gene = d[0], d[1]
     lists = (scratch.longer, scratch.crossing)
     numbers, longest = (0, crossing), (0, 0, 0)
@@ -123,7 +128,7 @@ def _extend_hits(symbols: Any, d: Any, window: Any, crossing: int, scratch: Any)
 
 @jit_norefs_part
 def _longest_short(length: int, gene: int, short_holders: Any, words: Any) -> Any:
-    """Return the result of update_longest for segments of 1..SHORT symbols."""
+    """Find the longest match of a D gene of at most SHORT symbols, as from update_longest."""
     group, bit = gene // GROUP * SHORTER, np.uint64(gene % GROUP)
     for t in range(min(SHORT, length), 0, -1):
         first, last = 0, 0

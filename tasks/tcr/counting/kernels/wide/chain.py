@@ -16,7 +16,10 @@ from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 @jit_norefs_part
 def find_wide_palindromes(symbols: Codes, length: int, max_p: int, turns: Numbers) -> None:
-    """Fill turns[q]: half length of the reverse-complement palindrome at boundary q."""
+    """Find the boundaries around which the reference is its own reverse complement.
+
+    Fill turns[q] with half the length of that palindrome around boundary q, at most max_p.
+    """
     for q in range(length + 1):
         most = min(q, length - q, max_p)
         t = 0
@@ -35,7 +38,10 @@ def complement(code: int) -> int:
 def leave_v(
     reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: WideWork
 ) -> None:
-    """Fill from_v[b, nu]: V of k symbols in `ways[place + k]` ways, then n-string R[k:b]."""
+    """Fill work.from_v[b, nu]: numbers of paths from V over one junction to boundary b.
+
+    V ends after k symbols of the reference R in `ways[place + k]` ways; R[k:b] is the n-string.
+    """
     symbols, n_nus = work.symbols, len(limits.nus)
     for b in range(reference.length + 1):
         strings, total, k = work.unit[0], work.unit[1], 0
@@ -56,7 +62,10 @@ def leave_v(
 def reach_j(
     reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: WideWork
 ) -> None:
-    """Fill j_row[b], the ways of J to begin at b, and to_j[b, nu], an n-string and then J."""
+    """Fill work.to_j[b, nu]: numbers of paths from boundary b over one junction to J.
+
+    work.j_row[b] gets the ways of J to begin at b; J of k symbols has `ways[place + k]` ways.
+    """
     symbols, n_nus, length = work.symbols, len(limits.nus), reference.length
     work.j_row[: length + 1] = 0
     for k in range(reference.j_match + 1):
@@ -79,7 +88,11 @@ def reach_j(
 def pass_junction(
     reference: Reference, source: NumpyArray, target: NumpyArray, limits: WideLimits, work: WideWork
 ) -> None:
-    """Fill target[b, nu]: ways source[a, nu], then the n-string R[a:b] of at most nu symbols."""
+    """Extend partial paths by an N junction: fill target[b, nu] from source[a, nu].
+
+    Both are numbers of paths to a boundary of the reference R. Each is multiplied by the number of
+    n-strings that R[a:b], of at most nu symbols, stands for.
+    """
     n_nus = len(limits.nus)
     for b in range(reference.length + 1):
         strings, k = work.unit[0], 0
@@ -102,7 +115,13 @@ def pass_d(
     limits: WideLimits,
     work: WideWork,
 ) -> None:
-    """Fill target[b, nu]: ways source[a, nu], then D as R[a:b]; D is empty in `empty` ways."""
+    """Extend partial paths by a D gene: fill target[b, nu] from source[a, nu].
+
+    Both are numbers of paths to a boundary of the reference R. Each is multiplied by work.weights,
+    the ways of D to be R[a:b].
+
+    `empty` is the number of ways to delete the gene completely (a = b).
+    """
     n_nus, side = len(limits.nus), reference.length + 1
     for b in range(side):
         for k in range(n_nus):
@@ -116,7 +135,7 @@ def pass_d(
 
 @jit_norefs_part
 def join_to_j(reference: Reference, source: NumpyArray, limits: WideLimits, work: WideWork) -> None:
-    """Fill total[nu]: sum over boundaries of the ways source[b, nu] to each, times those to J."""
+    """Join partial paths to J: fill work.total[nu], the sum of source[b, nu] * work.to_j[b, nu]."""
     n_nus = len(limits.nus)
     work.total[:n_nus] = 0
     for b in range(reference.length + 1):
@@ -126,7 +145,9 @@ def join_to_j(reference: Reference, source: NumpyArray, limits: WideLimits, work
 
 @jit_norefs_part
 def weigh_d(gene: int, p: int, reference: Reference, tables: WideTables, work: WideWork) -> None:
-    """Fill weights[b, a]: the ways of a D gene to be R[a:b], a < b, for the pi with index p.
+    """Fill work.weights[b, a]: in how many ways a D gene becomes R[a:b], a part of reference R.
+
+    This is for the pi (longest palindrome) with index p.
 
     The J-side cut leaves e symbols of the gene with its right palindrome. The V-side cut leaves a
     segment that ends there, or all of it after a palindrome of the next symbols in the reference.
@@ -147,7 +168,7 @@ def weigh_pieces(
     positions: tuple[int, int, int, int, int],
     work: WideWork,
 ) -> None:
-    """Fill weights[b, a] with the segments of a gene.
+    """Fill work.weights[b, a]: in how many ways a gene becomes R[a:b], a part of reference R.
 
     Parameters
     ----------
@@ -186,7 +207,20 @@ def add_palindromic_d(
     work: WideWork,
     side: int,
 ) -> None:
-    """Add a D of e symbols that ends at b, after each palindrome of the symbols from b - e on."""
+    """Add a D after palindromes of what follows the boundary where it begins.
+
+    D has e symbols and ends at boundary b of the reference. A palindrome of i symbols adds to the
+    weight of the segment from b - e - i to b.
+
+    Parameters
+    ----------
+    b, e : end of D in the reference, and number of its symbols
+    cut : ways of its J-side cut
+    left_ways, left : ways of V-side cuts by palindrome length, and offset of the gene in them
+    longest : longest palindrome
+    work : palindromes of the reference; weights, which are changed
+    side : number of boundaries, the row length of the weights
+    """
     q = b - e
     for i in range(1, min(work.turns[q], longest) + 1):
         work.weights[b * side + q - i] += cut * left_ways[left + i]
@@ -196,7 +230,10 @@ def add_palindromic_d(
 def add_emptied(
     gene: int, p: int, reference: Reference, tables: WideTables, work: WideWork
 ) -> None:
-    """Add palindromes of the symbols after a D that its J-side cut has deleted completely."""
+    """Add to work.weights the palindromes after a D whose J-side cut has deleted it completely.
+
+    They copy the following symbols of the reference; `p` is the index of pi.
+    """
     size = tables.d_germline[gene]
     left_width = tables.d_starts[gene + 1] - tables.d_starts[gene] - size + 1
     cut = tables.right_ways[tables.right_offsets[gene] + p * (size + left_width)]

@@ -73,7 +73,7 @@ def _leave_and_reach(
     limits: WideLimits,
     work: WideWork,
 ) -> None:
-    """Fill from_v and to_j for the pi with index p."""
+    """Count the partial paths from part v and those to part j, for the pi with index p."""
     v_width = tables.v_starts[v + 1] - tables.v_starts[v] + 1
     j_width = tables.j_starts[j + 1] - tables.j_starts[j] + 1
     leave_v(reference, tables.v_ways, tables.v_offsets[v] + p * v_width, limits, work)
@@ -89,7 +89,7 @@ def _call_d(
     work: WideWork,
     outputs: Outputs,
 ) -> None:
-    """Find the longest segments of a D gene, with palindromes of any length of the sweep."""
+    """Write the D calls of a gene: its longest matches, with palindromes of up to max_p symbols."""
     _weigh(gene, len(limits.pis) - 1, reference, tables, limits, work)
     side = reference.length + 1
     longest, first, last = 0, 0, 0
@@ -115,7 +115,10 @@ def _weigh(
 def _count_without_d(
     p: int, reference: Reference, limits: WideLimits, work: WideWork, outputs: Outputs
 ) -> None:
-    """Write the counts V N J and V N N J; leave the latter in work.total."""
+    """Write the counts of paths without D, V N J and V N N J, for the pi with index p.
+
+    The latter stay in work.total.
+    """
     n_nus, row = len(limits.nus), reference.row
     work.total[:n_nus] = 0
     for b in range(reference.length - reference.j_match, reference.length + 1):
@@ -135,7 +138,10 @@ def _count_with_d(
     work: WideWork,
     outputs: Outputs,
 ) -> None:
-    """Write the counts V N D N J of each D gene; work.total has V N N J."""
+    """Write the counts of paths V N D N J of each D gene, for the pi with index p.
+
+    work.total has the counts V N N J.
+    """
     n_pis = len(limits.pis)
     for gene in range(limits.n_d):
         empty = tables.empty_ways[gene * n_pis + p]
@@ -161,7 +167,7 @@ def _count_pairs(
     work: WideWork,
     outputs: Outputs,
 ) -> None:
-    """Write the counts V N D N D N J of each pair of D genes in genomic order."""
+    """Write the counts of paths V N D N D N J of each pair of D genes, for the pi with index p."""
     n_d, n_pis = limits.n_d, len(limits.pis)
     first_pair = reference.row * (n_d * (n_d - 1) // 2)
     pass_junction(reference, work.from_v, work.after_n, limits, work)
@@ -191,7 +197,7 @@ def _count_pairs(
 def write_pi_counts(
     place: int, p: int, ways: int, limits: WideLimits, total: NumpyArray, out: NumpyArray
 ) -> None:
-    """Write total[nu] times `ways` as the counts of one pi: out[place, nu, p]."""
+    """Write total[nu] times `ways` as the path counts of one pi (index p): out[place, nu, p]."""
     n_nus, n_pis = len(limits.nus), len(limits.pis)
     for k in range(n_nus):
         out[(place * n_nus + k) * n_pis + p] = total[k] * ways

@@ -53,7 +53,7 @@ def find_largest_counts(batch: Batch, model: Model) -> npt.NDArray[np.float64]:
 def _counted(
     batch: Batch, model: Model, pis: Sequence[int], nus: Sequence[int], dtype: npt.DTypeLike
 ) -> dict[str, NumpyArray]:
-    """Return the arrays of Counts for a part of the sweep; size 0 for those outside the model."""
+    """Return the arrays of Counts by name for the given pi and nu; size 0 if outside the model."""
     check_lengths(batch.references.starts)
     n, n_d = len(batch.references), len(batch.d)
     longest = int(np.diff(batch.references.starts).max(initial=1))

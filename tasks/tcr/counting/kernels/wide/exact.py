@@ -15,7 +15,7 @@ from gangsaw.tasks.tcr.counting.kernels.wide.tables import WideLimits, WideTable
 def count_exact(
     reference: Reference, tables: WideTables, limits: WideLimits, work: WideWork, outputs: Outputs
 ) -> None:
-    """Write the DP-1 counts of a reference."""
+    """Write the DP-1 path counts of a reference, by the total number of n-nucleotides."""
     row, totals = reference.row, limits.max_n + 1
     _leave_v(reference, limits, work)
     if limits.n_d == 0:
@@ -34,7 +34,7 @@ def count_exact(
 
 @jit_norefs_part
 def _leave_v(reference: Reference, limits: WideLimits, work: WideWork) -> None:
-    """Fill from_v[b, n]: V and exactly n symbols up to b, one way for each n-string."""
+    """Fill work.from_v[b, n]: numbers of paths to boundary b by V and exactly n n-nucleotides."""
     side = reference.length + 1
     for b in range(side):
         strings = work.unit[0]
@@ -49,7 +49,9 @@ def _leave_v(reference: Reference, limits: WideLimits, work: WideWork) -> None:
 
 @jit_norefs_part
 def _sum(reference: Reference, has_d: bool, limits: WideLimits, work: WideWork) -> None:
-    """Fill total[n]: V N D N J with the D segments of work.weights, or with an empty D.
+    """Fill work.total[n]: numbers of paths V N D N J with n n-nucleotides.
+
+    D is a segment of work.weights if `has_d`, else it is empty.
 
     after_d[n] has, at b, the ways that end there, including those that end with D.
     """
@@ -77,7 +79,7 @@ def _sum(reference: Reference, has_d: bool, limits: WideLimits, work: WideWork) 
 
 @jit_norefs_part
 def _sum_without_d(reference: Reference, limits: WideLimits, work: WideWork) -> None:
-    """Fill total[n]: V N J."""
+    """Fill work.total[n]: numbers of paths V N J with n n-nucleotides."""
     side = reference.length + 1
     work.total[: limits.max_n + 1] = 0
     for b in range(reference.length - reference.j_match, side):

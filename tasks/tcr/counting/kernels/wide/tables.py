@@ -18,7 +18,9 @@ Numbers = npt.NDArray[np.int64]
 
 
 class WideTables(NamedTuple):
-    """Read-only arrays of a batch and a model; ways have the dtype of the counts.
+    """Read-only kernel arrays of a batch and a model, for sweeps of any length.
+
+    Ways have the dtype of the counts; s is the number of ways to a gene end (SPEC.md, "Gene ends").
 
     Attributes
     ----------
@@ -32,7 +34,7 @@ class WideTables(NamedTuple):
     right_ways, right_offsets : s of the J-side cut after e symbols of a D with its right palindrome
     left_ways, left_offsets : s of the V-side cut, i = 0, then of i palindrome symbols
     empty_ways : (D genes * pis) ways to delete a D completely
-    ones : one for each cut of the longest D with both palindromes
+    ones : array of 1, the ways of DP-1 to each cut of the longest D with both palindromes
     """
 
     v: Codes
@@ -59,7 +61,7 @@ class WideTables(NamedTuple):
 
 
 class WideLimits(NamedTuple):
-    """Limits of a model: ascending `pis` and `nus` of the sweep; others as in `KernelModel`."""
+    """Limits of a model: ascending `pis` and `nus` to be counted; others as in `KernelModel`."""
 
     pis: Numbers
     nus: Numbers
@@ -84,7 +86,7 @@ class WideWork(NamedTuple):
     from_v, to_j : (boundaries * nus) ways from V over one junction, and over one to J; in DP-1,
         from_v has those of each total n
     j_row : (boundaries) ways of J to begin there
-    after_d, after_n : (boundaries * nus) ways along the chain
+    after_d, after_n : (boundaries * nus) ways from V to each boundary, after a D and a junction
     weights : (boundaries * boundaries) ways of a D to be R[a:b], by b, then a
     total : (nus), or all totals of DP-1: the sums
     unit : 1 and 0
@@ -105,7 +107,7 @@ class WideWork(NamedTuple):
 
 
 def wide_tables(batch: Batch, model: Model, pis: Sequence[int], dtype: npt.DTypeLike) -> WideTables:
-    """Return the kernel tables for these parts, for some of the pi of a model."""
+    """Return the kernel tables of a batch, with the ways for the given values of pi."""
     p = model.max_p
     genes = split_sequences(batch.d)
     sizes = [len(gene) for gene in genes]
@@ -151,7 +153,7 @@ def _sizes(parts: Sequences) -> list[int]:
 def wide_limits(
     model: Model, n_d: int, pis: Sequence[int], nus: Sequence[int], longest: int
 ) -> WideLimits:
-    """Return the limits for some of the pi and nu of a model; nu is at most `longest` symbols."""
+    """Return the kernel limits for the given values of pi and nu; nu is limited to `longest`."""
     return WideLimits(
         np.array(pis, np.int64),
         np.minimum(nus, longest).astype(np.int64),
@@ -166,7 +168,7 @@ def wide_limits(
 
 
 def make_work(limits: WideLimits, longest: int, dtype: npt.DTypeLike) -> WideWork:
-    """Return the buffers of a thread for references of up to `longest` symbols."""
+    """Return zeroed buffers of a thread for references of up to `longest` symbols."""
     boundaries = longest + 1
     row = boundaries * max(len(limits.nus), boundaries if limits.dp1 else 0)
     return WideWork(
