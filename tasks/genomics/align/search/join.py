@@ -60,7 +60,7 @@ def are_overlapping(a: HitRow, b: HitRow) -> bool:
 
 @jit_part
 def find_shared_pair(a: HitRow, b: HitRow, runs: Int64s) -> tuple[int, int]:
-    """Return the first positions in query and genome that both hits pair as equal; -1 for none."""
+    """Return the first positions in query and genome that both hits align as equal; -1 for none."""
     at, i, j = a.runs, a.begin, a.there
     other, k, l = b.runs, b.begin, b.there  # noqa: E741
     while at < a.runs_end and other < b.runs_end:
@@ -78,13 +78,13 @@ def find_shared_pair(a: HitRow, b: HitRow, runs: Int64s) -> tuple[int, int]:
 
 @jit_part
 def across(run: int) -> int:
-    """Return the number of query bases in a run."""
+    """Return the number of query bases in a run (length << 4 | operation) of a path."""
     return 0 if run & OP_MASK == DELETION else run >> OP_BITS
 
 
 @jit_part
 def along(run: int) -> int:
-    """Return the number of genome bases in a run."""
+    """Return the number of genome bases in a run (length << 4 | operation) of a path."""
     return 0 if run & OP_MASK == INSERTION else run >> OP_BITS
 
 
