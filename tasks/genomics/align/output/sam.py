@@ -69,7 +69,7 @@ class Sam(LineFormat):
         return "".join(["@HD\tVN:1.6\tSO:unsorted\tGO:query\n", *lines, program]).encode()
 
     def check(self, queries: Queries) -> None:
-        """Raise BadParams for names that SAM does not allow, or would take for a header line."""
+        """Raise BadParams for query names that SAM forbids, or that look like header lines."""
         text = queries.names.data
         is_plain = not ((text > ord("~")) | (text < ord(" "))).any() and ord("@") not in text
         if is_plain and int(queries.names.lengths.max(initial=0)) <= MOST_NAME:

@@ -80,7 +80,8 @@ def ungapped(
 
     Returns
     -------
-    Alignments of n hits without CIGAR: the sum of the highest scores in both directions, and their positions
+    Alignments of n hits without CIGAR: the sum of the highest scores in both
+        directions, and their positions
 
     Raises
     ------

@@ -90,7 +90,7 @@ def along(run: int) -> int:
 
 @jit_part
 def spliced(a: HitRow, b: HitRow, shared: tuple[int, int], runs: Int64s) -> Int64s:
-    """Return the runs of hit `a` before a shared pair, and those of `b` from there on."""
+    """Return the path of hit `a` up to a pair of bases that both align, and of `b` from there."""
     out = np.empty(a.runs_end - a.runs + b.runs_end - b.runs + 1, np.int64)
     n, i, j = 0, a.begin, a.there
     for run in runs[a.runs : a.runs_end]:

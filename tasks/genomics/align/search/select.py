@@ -39,12 +39,10 @@ class ReportRules(NamedTuple):
 def select_hits(
     rows: HitRows, lengths: Int64s, choice: ReportRules
 ) -> tuple[Int64s, Int64s, Int64s]:
-    """Select the hits to report.
+    """Return the rows of hits to report, in order (m,), and kind and quality of all rows (n,).
 
-    Return their rows in order (m,), kind and quality of all rows (n,).
-
-    The kind is DROPPED, PRIMARY or SECONDARY, the quality a mapping quality. `rows` are sorted by
-    query; `lengths` are those of the queries. The best hits of a query come first.
+    The kind is DROPPED, PRIMARY or SECONDARY, the quality is the mapping quality. `rows` are sorted
+    by query; `lengths` are those of the queries. The best hits of a query come first.
     """
     n = rows.size
     kinds, qualities = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -134,7 +132,7 @@ def shares(a: HitRow, b: HitRow, length: int) -> bool:
 
 @jit_part
 def is_twin(rows: HitRows, better: Int64s, i: int, kinds: Int64s) -> bool:
-    """Return True if a hit begins or ends where a better one does, or lies within it."""
+    """Return True if a hit is in a better one, or begins or ends in the genome where that does."""
     own = rows[i]
     for j in better:
         other = rows[j]

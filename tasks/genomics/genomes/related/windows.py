@@ -15,7 +15,7 @@ TOGETHER = 64  # windows that are decoded at once, their blocks in parallel
 
 
 class KnownWindows:
-    """Cache of at most MOST_CACHED windows of reference bases.
+    """Cache of decoded windows, ranges of 2^16 reference bases; at most MOST_CACHED are in memory.
 
     Attributes
     ----------
@@ -42,7 +42,10 @@ class KnownWindows:
                 self._read(run[at : at + TOGETHER], wanted)
 
     def _read(self, run: Places, wanted: Places) -> None:
-        """Decode adjacent windows into the cache; raise CorruptChunk if not all are bases."""
+        """Decode adjacent windows, `run`, into the cache.
+
+        Raise CorruptChunk if they are not all bases.
+        """
         begin = int(run[0]) * WINDOW
         end = min((int(run[-1]) + 1) * WINDOW, self._array.shape[0])
         letters = self._array.read((slice(begin, end),)).astype(np.uint8, copy=False)
@@ -54,7 +57,7 @@ class KnownWindows:
             self.slots[number], self._owners[slot] = slot, number
 
     def _free(self, wanted: Places) -> int:
-        """Return a free slot: the oldest whose window is not wanted, which is evicted."""
+        """Return a free slot of the cache; evict the oldest window that is not wanted."""
         while (owner := self._owners[self._next]) >= 0 and owner in wanted:
             self._next = (self._next + 1) % len(self._owners)
         slot = self._next

@@ -149,7 +149,7 @@ def extension(
 
 @jit_part
 def longer(cells: Bytes, n: int, more: int) -> Bytes:
-    """Return an array with the first n cells, and capacity for at least `more` further ones."""
+    """Return an array with the first n cells of a matrix, and capacity for at least `more` more."""
     out = np.empty(2 * cells.size + more, np.uint8)
     for i in range(n):
         out[i] = cells[i]
