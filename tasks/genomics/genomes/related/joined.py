@@ -84,7 +84,7 @@ class JoinedLetters(Described):
         return letters
 
     def _put(self, first: int, last: int, begin: int, out: Text) -> None:
-        """Write the residues of pieces first..last - 1; `begin` is the position of `out`."""
+        """Write the residues of pieces first..last - 1 to `out`, which begins at `begin`."""
         spans = self._pieces.spans[first:last]
         numbers = spans[:, 0] >> WINDOW_BITS
         self.windows.ready(numbers)

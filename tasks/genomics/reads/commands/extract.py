@@ -67,7 +67,10 @@ def _names_of(path: str) -> list[str]:
 def _wanted(
     found: ReadSet, reads: str, names: Iterable[str], bins: Iterable[str]
 ) -> list[tuple[int, int]]:
-    """Return the ranges of the selected reads; raise BadParams for an unknown name."""
+    """Return the record ranges selected by number, name or bin.
+
+    Raise BadParams for unknown names.
+    """
     if reads:
         return [parse_range(reads, len(found))]
     runs = []
@@ -95,7 +98,10 @@ def neighbours(several: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 
 def parse_range(text: str, n: int) -> tuple[int, int]:
-    """Return first and end of "5", "5:9", ":9", "5:" or "-3:"; raise BadParams for other text."""
+    """Return first and end of a range of n reads, such as "5", "5:9", ":9", "5:" or "-3:".
+
+    Raises BadParams for other text.
+    """
     first, colon, last = text.partition(":")
     try:
         bounds = [int(part) if part else None for part in (first, last)]

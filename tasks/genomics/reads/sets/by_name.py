@@ -22,10 +22,12 @@ MATE = re.compile(r"[._-](?:([RI]?[1-4])((?:_\d{3})?))$", re.IGNORECASE)
 
 
 def sets_by_name(paths: Sequence[str], *, interleaved: bool = False) -> tuple[FileSet, ...]:
-    """Return the sets of files that belong together; two files do, unless they are lanes.
+    """Group files into sets whose records are mates, by their names.
 
-    Lanes are the same mates of two lanes or samples. Raises BadParams for ambiguous names, and for
-    a mate without the other one.
+    Two files form a set if unclear.
+
+    Two lanes or samples of the same mate are sets of their own. Raises BadParams for ambiguous
+    names, and for a mate without the other one.
     """
     if interleaved and len(paths) > 1:
         raise BadParams(f"{', '.join(paths)}: mates alternate in one file: {HINT}")
@@ -43,7 +45,7 @@ def sets_by_name(paths: Sequence[str], *, interleaved: bool = False) -> tuple[Fi
 
 
 def _mark(path: str) -> tuple[str, str]:
-    """Return a name without the mark of a mate, and the mark; "" if there is none."""
+    """Return a file name without the mark of a mate, and the mark, such as "R1"; "" without one."""
     name = Path(path).name
     while name.lower().endswith(ENDS):
         name = name[: name.rindex(".")]
@@ -67,7 +69,7 @@ def _refuse_doubles(paths: Sequence[str]) -> None:
 def _check(
     found: dict[str, list[int]], marks: Sequence[tuple[str, str]], paths: Sequence[str]
 ) -> None:
-    """Raise BadParams if names do not identify the mates."""
+    """Raise BadParams if file names do not identify the mates."""
     usual = Counter(
         frozenset(marks[i][1] for i in files) for files in found.values() if marks[files[0]][1]
     )

@@ -35,7 +35,7 @@ BATCH_BASES = 1 << 24
 
 
 class SingleRead(NamedTuple):
-    """A read.
+    """Read of a store.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class SingleRead(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Some reads of a store.
+    """Some reads of a store, in memory.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Reads:
 
 
 class ReadSet:
-    """The reads of a store, read on request.
+    """Reads of a store, loaded on request.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ class ReadSet:
 
 @dataclass(frozen=True)
 class _PartOfStore:
-    """Loader of a range of a store's reads, on a worker."""
+    """Function that loads a range of a store's reads, on a Dask worker."""
 
     path: str
 
@@ -256,7 +256,7 @@ def all_mates(reads: ReadSet, other: str = "") -> bool:
 
 
 def _picked(reads: Reads, indices: npt.NDArray[np.int64]) -> Reads:
-    """Return a selection of these reads."""
+    """Return the reads at these indices."""
     return Reads(
         _lines(reads.names, indices),
         _lines(reads.sequences, indices),
@@ -270,7 +270,7 @@ def _lines(lines: Ragged, indices: npt.NDArray[np.int64]) -> Ragged:
 
 
 def _joined(parts: Sequence[Reads]) -> Reads:
-    """Return the reads of all parts."""
+    """Concatenate reads."""
     qualities = [part.qualities for part in parts if part.qualities is not None]
     return Reads(
         _together([part.names for part in parts]),
