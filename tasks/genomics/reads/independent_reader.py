@@ -31,7 +31,7 @@ SAM_FIELDS = 11
 
 
 class ReadRecord(NamedTuple):
-    """A read; its name is the first word, and the text after the blank."""
+    """Read as an independent reader returns it; its name is the first word, and the rest."""
 
     name: tuple[bytes, ...]
     sequence: bytes

@@ -130,7 +130,7 @@ def _search(
     *,
     as_json: bool,
 ) -> int:
-    """Print the hits or counts; return their number."""
+    """Print the occurrences or counts of patterns; return the number of occurrences or lines."""
     from gangsaw.tasks.search.results import report
 
     if shown.count and shown.count_matches:
@@ -155,7 +155,7 @@ def _search(
 
 @contextmanager
 def _errors_as_greps() -> Iterator[None]:
-    """Convert failures to exit code 2, as 1 means that nothing is found."""
+    """Convert errors to exit code 2, as in grep, where 1 means that nothing is found."""
     try:
         yield
     except (BadParams, BrokenPipeError):  # BrokenPipeError comes from a reader such as head

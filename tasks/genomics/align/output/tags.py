@@ -87,7 +87,7 @@ def write_differences(
 
     Parameters
     ----------
-    letters : (m,) uint8, bases of the genome; those of path i begin at firsts[i]
+    bases : (m,) uint8, bases of the genome; those of path i begin at firsts[i]
     """
     at = 0
     for row in range(begins.size):

@@ -85,7 +85,7 @@ def _wanted(
 
 
 def neighbours(several: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Yield distinct numbers, in order of first occurrence, as ranges of consecutive numbers."""
+    """Yield distinct read numbers, in order of first occurrence, as ranges of consecutive ones."""
     first = last = 0
     for number in dict.fromkeys(several):
         if number != last or first == last:

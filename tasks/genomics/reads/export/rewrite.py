@@ -92,9 +92,9 @@ def _plan(stream: ReadStream, targets: Paths) -> JobPlan:
 
 @contextmanager
 def _rooms(stream: ReadStream, target: str, resume: bool) -> Iterator[Callable[[str], Path]]:
-    """Yield a function that returns the folder of a stage; its files can be resumed.
+    """Yield a function that returns the scratch folder of an ordering stage, for later resumption.
 
-    For standard output or pipes, without a folder that the user named, they cannot.
+    For standard output or pipes, without a folder that the user named, it cannot be resumed.
     """
     folder = _folder(stream, target)
     if not stream.is_repeatable or folder is None:

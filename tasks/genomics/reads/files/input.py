@@ -78,7 +78,7 @@ class ReadInput:
 
 
 def _mates(files: list[ReadFile], is_interleaved: bool) -> Iterator[Mates]:
-    """Yield records that belong together: one of each file, or even and odd ones of a file."""
+    """Yield batches of mates: the records of each file, or even and odd ones of one file."""
     if len(files) > 1:
         yield from _zipped(files)
         return

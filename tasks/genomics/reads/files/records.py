@@ -161,7 +161,7 @@ class ReadFile(ABC):
             raise type(error)(f"{error} (behind record {self.n_records})") from error
 
     def _note_colours(self, sequence: bytes) -> None:
-        """Add a note if the first sequence is in colour space, which takes more bytes than text."""
+        """Note if the first sequence is in colour space (SOLiD), which is larger than text."""
         if is_in_colours(sequence):
             self.notes.append(
                 f"{self.path} is in colour space, of SOLiD: its digits were kept as letters that "

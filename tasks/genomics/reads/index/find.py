@@ -74,7 +74,7 @@ def is_name_match(stored: bytes, wanted: bytes) -> bool:
 
 
 def _numbered(stored: Stored, name: bytes) -> list[int]:
-    """Return the records of a numeric name, in a store that numbers records or pairs."""
+    """Return the records of a numeric name, in a store whose names are record or pair numbers."""
     if not name.isdigit() or not 1 <= int(name) <= stored.contents.n_groups:
         return []
     return list(_records_of(stored, int(name) - 1))

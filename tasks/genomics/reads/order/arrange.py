@@ -23,7 +23,7 @@ NOWHERE = np.iinfo(np.int64).max
 
 
 def by_place(mates: Mates) -> Mates:
-    """Return records sorted by their position in the consensus of their chunk, without names."""
+    """Return records sorted by their position in the chunk's consensus, regardless of names."""
     order = order_by_place(mates, has_names=False)
     return tuple(FastqRecords(m.text, m.begins[order], m.ends[order]) for m in mates)
 

@@ -63,7 +63,7 @@ class ReadGroups:
 
 
 def measure_groups(mates: Mates) -> tuple[Numbers, Numbers]:
-    """Return the bytes of the sequences, and of all lines, of each group: (n,) int64 each."""
+    """Return the bytes of sequences, and of all lines, of each pair or read: (n,) int64 each."""
     lengths = np.stack([records.ends - records.begins + 1 for records in mates])
     return lengths[:, :, SEQUENCE].sum(axis=0), lengths.sum(axis=(0, 2))
 

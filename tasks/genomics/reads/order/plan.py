@@ -135,7 +135,7 @@ def read_plan(plan: Parts) -> GroupPlan:
 
 
 def weights_of(mates: Mates) -> Numbers:
-    """Return the bases of each group, (n,) int64; more for groups with much other text."""
+    """Return the weight of each group, (n,) int64: bases, or more if it has much other text."""
     letters, text = measure_groups(mates)
     held = text + PER_RECORD * len(mates)
     weights: Numbers = np.maximum(letters, held // BYTES_PER_LETTER)

@@ -91,7 +91,7 @@ def order_by_name(names: Field) -> Numbers:
 
 
 def _fill_keys(text: Keys, begins: Numbers, ends: Numbers, keys: Keys) -> None:
-    """Write zeroed keys (n, MOST_LETTERS): names with the length of each number before it."""
+    """Write sort keys of names into zeroed `keys`; the length of each number precedes it."""
     lengths = np.minimum(ends - begins, MOST_BYTES)
     firsts = np.cumsum(lengths) - lengths
     row = np.repeat(np.arange(len(keys)), lengths)

@@ -253,7 +253,7 @@ class Arrange:
 
 
 def slabs_of(scattered: Parts, n_parts: int, n_runs: int, slab_bytes: int) -> Numbers:
-    """Return rows of slabs of about `slab_bytes`, by the sizes of the segments of `Scatter`."""
+    """Return slabs of about `slab_bytes`, by the sizes of the segments in files of `Scatter`."""
     sizes = np.stack([Segments(scattered.path(part)).sizes for part in range(n_parts)])
     rows: list[tuple[int, int, int]] = []
     for run in range(n_runs):

@@ -24,10 +24,8 @@ MATE = re.compile(r"[._-](?:([RI]?[1-4])((?:_\d{3})?))$", re.IGNORECASE)
 def sets_by_name(paths: Sequence[str], *, interleaved: bool = False) -> tuple[FileSet, ...]:
     """Group files into sets whose records are mates, by their names.
 
-    Two files form a set if unclear.
-
-    Two lanes or samples of the same mate are sets of their own. Raises BadParams for ambiguous
-    names, and for a mate without the other one.
+    Two files are one set, unless they are the same mate of two lanes or samples. Raises BadParams
+    for ambiguous names, and for a mate without the other one.
     """
     if interleaved and len(paths) > 1:
         raise BadParams(f"{', '.join(paths)}: mates alternate in one file: {HINT}")
@@ -56,7 +54,7 @@ def _mark(path: str) -> tuple[str, str]:
 
 
 def _are_lanes(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Return True if two names are the same mates of two lanes or samples."""
+    """Return True if two file names, split by `_mark`, are one mate of two lanes or samples."""
     return one[1] == other[1] != "" and one[0] != other[0]
 
 

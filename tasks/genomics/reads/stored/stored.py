@@ -42,7 +42,7 @@ class Stored:
         return name in self._arrays
 
     def starts(self, name: str, first: int, last: int) -> Int64s:
-        """Return the offsets of lines first..last - 1, and the end of the last one."""
+        """Return the offsets of lines first..last - 1 of a text array, and the last one's end."""
         found = self._arrays[f"{name}_offset"].read(first, last + 1).astype(np.int64)
         if found[0] < 0 or (np.diff(found) < 1).any():
             raise CorruptChunk(f"{name}_offset does not grow")

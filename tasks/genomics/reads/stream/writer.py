@@ -106,7 +106,7 @@ class ReadWriter:
         return {name: array for name, array in found.items() if array.size}
 
     def _lines(self, name: str, fields: list[Field]) -> dict[str, NumpyArray]:
-        """Return text and offsets of lines, with those of mates adjacent."""
+        """Return the items of a text array and of its offsets, with lines of mates adjacent."""
         n, k, at = len(fields[0].begins), len(fields), self.ends[name]
         lengths = np.empty(n * k, np.int64)
         for i, one in enumerate(fields):

@@ -71,7 +71,10 @@ def sample_ranges(n_records: int, longest: int) -> Iterator[tuple[int, int]]:
 
 
 def _count(lines: Field, counts: Counts, longest: int | None) -> None:
-    """Add bytes to counts (columns, 256) by position, or without `longest` by relative position."""
+    """Add the bytes of lines to `counts` (columns, 256), by absolute or relative position.
+
+    `longest` is the longest read, or None for relative positions.
+    """
     lengths = lines.ends - lines.begins
     place = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     of = np.repeat(lengths, lengths) if longest is None else longest
