@@ -26,7 +26,7 @@ NONE_FOUND = 1  # exit code of grep
 
 @dataclass(frozen=True)
 class Sought:
-    """Options for the notation of patterns."""
+    """Command-line options for the notation of patterns: escapes, hexadecimal or files."""
 
     PANEL: ClassVar[str] = "Patterns"
     file: Annotated[
@@ -43,7 +43,7 @@ class Sought:
 
 @dataclass(frozen=True)
 class SearchOutput:
-    """Options for the printed output."""
+    """Command-line options for the printed output of a search."""
 
     PANEL: ClassVar[str] = "Output"
     count: Annotated[

@@ -21,10 +21,7 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 def count_bit_words(n_bits: int) -> int:
-    """Return the 64-bit words of a bit vector with ranks.
-
-    One cache line more if the last is full.
-    """
+    """Return the 64-bit words of a bit vector with ranks, with one cache line more if full."""
     return WORDS * (n_bits // PER_LINE + 1)
 
 

@@ -116,7 +116,7 @@ class AlignSummary:
     Attributes
     ----------
     target : file of the hits
-    format : of the target
+    format : format of the target
     queries, aligned, hits : number of queries, of queries with a hit, of hits
     letters : bases of the queries
     residues : bases of the genome

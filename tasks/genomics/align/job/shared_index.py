@@ -90,10 +90,7 @@ class SharedIndex:
         return REPLACED if had_others else MADE
 
     def _begin(self) -> None:
-        """Write the description of the index.
-
-        If files of a finished index are missing, start it anew.
-        """
+        """Write the description of the index; restart it if files of a finished one are missing."""
         folder = self.parts.folder
         if folder.is_dir() and self.parts.manifest() is not None:
             shutil.rmtree(folder)

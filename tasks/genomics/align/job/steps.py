@@ -157,10 +157,7 @@ class MakeText:
     written: WrittenLines
 
     def __call__(self, batch: int) -> Made:
-        """Return the packed lines of a batch, in the queries' order, with counts.
-
-        And the queries' bases.
-        """
+        """Return the packed lines of a batch, in the queries' order, and the queries' bases."""
         queries = load_queries(self.queries, batch)
         found, insert = self._found(batch, queries)
         names, lengths = self.genome.names, self.genome.lengths

@@ -28,10 +28,7 @@ def is_gzip_target(target: str, kind: str) -> bool:
 
 
 def format_of(target: str, named: str) -> str:
-    """Return the output format of a file: `named`, or by its suffix.
-
-    Raise BadParams for neither.
-    """
+    """Return the output format `named`, or that of a file's suffix; raise BadParams for neither."""
     if named:
         if named not in FORMATS:
             raise none_of("--format", FORMATS, named)

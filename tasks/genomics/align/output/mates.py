@@ -57,7 +57,7 @@ def check_mates(queries: Queries) -> None:
 def unmapped(source: LineSource, query: int, other: Sequence[Hit]) -> tuple[int, str]:
     """Return FLAG, and the columns RNAME to TLEN, of a query without hits.
 
-    `other` are its mate's.
+    `other` is the hits of its mate.
     """
     if source.insert is None:
         return UNMAPPED, "*\t0\t0\t*\t*\t0\t0"
@@ -73,9 +73,9 @@ def unmapped(source: LineSource, query: int, other: Sequence[Hit]) -> tuple[int,
 def mate_of(
     source: LineSource, query: int, own: Sequence[Hit], rank: int, other: Sequence[Hit]
 ) -> MateColumns:
-    """Return the mate fields of hit number `rank` of a query's hits `own`.
+    """Return the mate fields of the line of hit number `rank`.
 
-    `other` is its mate's.
+    `own` is the hits of the query, `other` those of its mate.
     """
     if source.insert is None:
         return MateColumns()

@@ -51,9 +51,9 @@ IS_SECONDARY, SUPPLEMENTARY = 256, 2048
 
 
 class Sam(LineFormat):
-    """Output format SAM, with the tags NM, AS, de, MD.
+    """Output format SAM.
 
-    SA for split queries, MQ and MC for mates.
+    Its tags are NM, AS, de and MD, SA for split queries, MQ and MC for mates.
     """
 
     suffixes = (".sam",)

@@ -51,10 +51,7 @@ class OtherPart(NamedTuple):
 
 
 def others(segments: Sequence[OtherPart], own: int) -> str:
-    """Return the SA tag of part `own` of a split query: its other parts.
-
-    "" if it is the only one.
-    """
+    """Return the SA tag of part `own` of a split query: its other parts; "" without any."""
     named = [",".join(map(str, one)) + ";" for i, one in enumerate(segments) if i != own]
     return f"\tSA:Z:{''.join(named)}" if named else ""
 

@@ -89,7 +89,7 @@ FITTED = {
 
 
 def gapped_significance(scores: Scores) -> Significance:
-    """Return the fitted parameters of affine scores.
+    """Return the fitted Karlin-Altschul parameters for affine scores.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def _named(scores: Scores) -> str:
 
 
 def ungapped_significance(scores: Scores) -> Significance:
-    """Return lambda, K and H of alignments without gaps; gap costs are ignored.
+    """Return the Karlin-Altschul parameters of alignments without gaps; gap costs are ignored.
 
     Raises
     ------

@@ -94,9 +94,9 @@ class CollectionStream:
         return (describe_array("known", "u1", "letter", KNOWN_NUCLEOTIDES), *rows, *record_arrays())
 
     def letters_of(self, attrs: Mapping[str, object]) -> int:
-        """Return the residues of a store's genomes, more than those of its arrays.
+        """Return the number of residues of a store's genomes.
 
-        The arrays have shared bases once.
+        It exceeds that of the arrays, where genomes share reference bases.
         """
         info = GenomeInfo.from_attrs(attrs)
         return 0 if info is None else info.residues

@@ -21,7 +21,7 @@ STDOUT = "-"
 
 @dataclass(frozen=True)
 class GenomeWanted:
-    """Options for regions and their output, as of `samtools faidx`."""
+    """Command-line options for regions of a genome and their output, as of `samtools faidx`."""
 
     PANEL: ClassVar[str] = "Genomes"
 

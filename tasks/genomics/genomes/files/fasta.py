@@ -62,7 +62,7 @@ class FastaGenome(GenomeFile):
     def _look(self, text: Text) -> Text:
         """Detect line width, line ends and protein in the first block.
 
-        Return it from its first record.
+        Return the block from its first record on.
         """
         refuse_bare_returns(text[:LOOK].tobytes(), self.path, HEAD_SIGN)
         self.before = blank_lines(text[: MOST_BEFORE + 1].tobytes())
@@ -137,9 +137,10 @@ def blank_lines(text: bytes) -> bytes:
 
 
 def usual_width(lines: list[bytes]) -> int:
-    """Return the usual line width, the residues of the first full line.
+    """Return the residues of the first full line, the usual line width, or UNFOLDED.
 
-    UNFOLDED if there is none.
+    A full line is the first of two or more lines of a record. There is none if an earlier record
+    has a longer single line.
     """
     longest = first = 0
     for line in lines:

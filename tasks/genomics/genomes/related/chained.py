@@ -70,10 +70,7 @@ def chained(links: Sequence[SourceArray], shifts: Sequence[int] = ()) -> SourceA
 
 
 def group_of(part: int) -> str:
-    """Return the Zarr group of added genomes number `part`, with a slash.
-
-    "" for the first genomes.
-    """
+    """Return the Zarr group of added genomes number `part`, with a slash; "" for part 0."""
     return f"{ADDED}/{part}/" if part else ""
 
 

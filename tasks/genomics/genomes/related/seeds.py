@@ -122,10 +122,7 @@ def equal_of(
 
 @jit_part
 def find_seed(text: Bytes, i: Int64, k: int, table: UInt32s, bits: int) -> Any:
-    """Return reference position and strand of the k-mer at i, from the hash table.
-
-    FREE if absent.
-    """
+    """Return reference position and strand of the k-mer at i; FREE if the table lacks it."""
     word, back, top = np.uint64(0), np.uint64(0), np.uint64(2 * (k - 1))
     for q in range(k):
         c = text[i + q]

@@ -22,7 +22,7 @@ BATCH = 1 << 16  # reads that are written per step
 
 @dataclass(frozen=True)
 class ReadsWanted:
-    """Options that select reads by name or bin; both need an index by `gangsaw index-reads`."""
+    """Command-line options that select reads by name or bin, which needs an index of the store."""
 
     PANEL: ClassVar[str] = "Reads"
 

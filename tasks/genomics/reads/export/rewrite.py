@@ -92,9 +92,10 @@ def _plan(stream: ReadStream, targets: Paths) -> JobPlan:
 
 @contextmanager
 def _rooms(stream: ReadStream, target: str, resume: bool) -> Iterator[Callable[[str], Path]]:
-    """Yield a function that returns the scratch folder of an ordering stage, for later resumption.
+    """Yield a function that returns the scratch folder of an ordering stage.
 
-    For standard output or pipes, without a folder that the user named, it cannot be resumed.
+    A later run can resume it, except for standard output or pipes without a folder that the user
+    named.
     """
     folder = _folder(stream, target)
     if not stream.is_repeatable or folder is None:

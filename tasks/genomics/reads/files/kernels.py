@@ -26,9 +26,7 @@ FieldArrays: TypeAlias = "tuple[Bytes, Int64s, Int64s]"  # text, begins and ends
 
 @jit
 def check_records(text: Bytes, begins: Int64s, ends: Int64s) -> tuple[int, int]:
-    """Return the number and error status of the first invalid FASTQ record.
-
-    (n, FINE) if all are valid.
+    """Return number and error status of the first invalid FASTQ record, or (n, FINE).
 
     Parameters
     ----------
@@ -69,9 +67,7 @@ def strip_returns(text: Bytes, begins: Int64s, ends: Int64s, usual: bool, odd: I
 
 @jit
 def place_lines(lengths: Int64s, together: int, at: int, chunk: int, starts: Int64s) -> int:
-    """Assign each line an offset in a chunked array, from `at` on.
-
-    Return the offset after the last.
+    """Assign each line an offset in a chunked array; return the offset after the last line.
 
     No group of lines crosses the border of a chunk unless it is longer than a chunk.
 

@@ -78,9 +78,9 @@ def _coded(mates: Mates, line: int) -> int:
 
 
 def order_by_name(names: Field) -> Numbers:
-    """Return the order of records by name, with numbers in names compared by value.
+    """Return the order of records by name; numbers in names are compared by value.
 
-    It is stable.
+    The sort is stable.
     """
     keys = np.zeros((len(names.begins), MOST_BYTES), np.uint8)
     for first in range(0, len(keys), AT_ONCE):

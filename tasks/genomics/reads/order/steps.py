@@ -35,9 +35,11 @@ RUN, FIRST, END = range(3)  # columns of slabs: run of ranges, first part and en
 
 @dataclass(frozen=True)
 class Sign:
-    """Task "sign": bins and weights of the groups of a part, and the edges between bins by bucket.
+    """Task "sign": the bins of a part of the reads, and the edges between bins.
 
-    Segments of its output: keys and counts of each bucket's edges; bins; weights.
+    A group is a pair or a single read. Its bins are hashes of the minimizers of both halves of a
+    read; it is an edge between them. Its weight is about its bases. Segments of the output: keys
+    and counts of each bucket's edges; bins; weights.
     """
 
     intake: Parts
@@ -139,7 +141,9 @@ class Choose:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Task "scatter": split the groups of a part by range, or by run of consecutive ranges.
+    """Task "scatter": split the groups (pairs or reads) of a part by range of the new order.
+
+    If there are too many ranges, it splits them by run of consecutive ranges.
 
     Attributes
     ----------
@@ -192,7 +196,10 @@ def _slab_rows(parts: Parts) -> Numbers:
 
 @dataclass(frozen=True)
 class Regroup:
-    """Task "regroup", second level of a shuffle: split the groups of a slab by range."""
+    """Task "regroup", second level of a shuffle: split groups by range.
+
+    Its unit is a slab, the groups of a run of ranges in some of the parts.
+    """
 
     scattered: Parts
     slabs: Slabs
@@ -209,11 +216,10 @@ class Regroup:
 
 @dataclass(frozen=True)
 class Arrange:
-    """Task "arrange": the groups of a range in their new order.
+    """Task "arrange": sort the groups (pairs or reads) of a range of the new order.
 
-    For `smallest` also bytes and order.
-
-    A range without groups has one empty segment.
+    For order "smallest" the result has their bytes and the chosen order, too. A range without
+    groups has one empty segment.
 
     Attributes
     ----------

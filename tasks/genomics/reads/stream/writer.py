@@ -44,7 +44,7 @@ class ReadWriter:
     Attributes
     ----------
     settings : settings of the job
-    kept : names of the text arrays that are stored
+    stored : names of the text arrays that are stored
     files : current source files of the records; others may follow
     is_apart : True if each piece begins a chunk of sequences: it was sorted separately
     ends : end of the text of each array so far

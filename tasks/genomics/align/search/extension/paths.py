@@ -66,10 +66,7 @@ def append_path_run(runs: Int64s, n: int, op: int, length: int) -> int:
 def push_pairs(
     runs: Int64s, n: int, pairs: tuple[Bytes, int, Bytes, int], length: int, costs: PathCosts
 ) -> int:
-    """Append the runs of `length` aligned pairs from (query, i, text, j) on.
-
-    Return the run count.
-    """
+    """Append the runs of aligned pairs from (query, i, text, j) on; return the number of runs."""
     query, i, text, j = pairs
     for at in range(length):
         n = append_path_run(runs, n, pair_operation(query[i + at], text[j + at], costs), i64(1))

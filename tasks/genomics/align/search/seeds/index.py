@@ -37,7 +37,7 @@ class PlaceIndex(NamedTuple):
 
 
 def build_seed_index(codes: npt.NDArray[np.uint8], seeds: Seeds) -> PlaceIndex:
-    """Return the index of the minimizers of codes (n,) uint8, n below MOST_LETTERS."""
+    """Return the index of the minimizers of codes (n,) uint8, n below MOST_BASES."""
     found = minimizers(codes, 0, codes.size, seeds)
     entries = found.hashes.astype(np.uint64) << np.uint64(PLACE_BITS)
     entries |= found.positions.astype(np.uint64)

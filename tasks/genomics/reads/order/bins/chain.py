@@ -55,10 +55,7 @@ def heaviest(runs: Iterable[tuple[Numbers, Numbers]]) -> Numbers:
 
 
 def _merged(runs: Iterable[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
-    """Merge runs of edges: distinct ascending keys, and sums of counts.
-
-    Buffers few runs at a time.
-    """
+    """Merge runs of edges, few at a time: return distinct ascending keys, and sums of counts."""
     none = np.empty(0, np.int64)
     waiting, n, whole = [(none, none)], 0, 0
     for keys, counts in runs:
