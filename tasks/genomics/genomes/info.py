@@ -53,11 +53,11 @@ class GenomeInfo:
 
     @property
     def parts(self) -> tuple[int, ...]:
-        """Numbers of samples in the first part and in each addition."""
+        """Numbers of samples in the first set of genomes and in each addition."""
         return (len(self.samples) - sum(self.added), *self.added)
 
     def samples_of_parts(self) -> list[tuple[GenomeSample, ...]]:
-        """Return the samples of the first part and of each addition."""
+        """Return the samples of the first set of genomes and of each addition."""
         ends = [*accumulate(self.parts, initial=0)]
         return [self.samples[begin:end] for begin, end in pairwise(ends)]
 
@@ -67,7 +67,7 @@ class GenomeInfo:
         return sum(self.letters.values())
 
     def count(self, residues: str) -> int:
-        """Return the number of residues that are one of these letters."""
+        """Return the number of residues that are one of the letters in `residues`."""
         return sum(self.letters.get(letter, 0) for letter in residues)
 
     def to_dict(self) -> dict[str, object]:

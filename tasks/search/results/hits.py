@@ -80,7 +80,7 @@ class Patterns:
 
 
 def some_of(lines: Ragged, keep: npt.NDArray[np.bool_]) -> Ragged:
-    """Return the lines selected by a mask."""
+    """Return the lines that a mask selects."""
     lengths = lines.lengths
     offsets = np.concatenate(([0], np.cumsum(lengths[keep])))
     return Ragged(lines.data[np.repeat(keep, lengths)], offsets)

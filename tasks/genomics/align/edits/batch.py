@@ -145,7 +145,7 @@ def _set_rows(
 
 @jit_part
 def _set_columns(batch: EditBatch, lanes: Int64s, start: int, columns: UInt64s) -> None:
-    """Set the bit planes of 64 bases of each target; bits behind its end are ignored."""
+    """Set the bit planes of 64 bases from `start` on of each target; unused bits are undefined."""
     for lane in range(LANES):
         p = lanes[min(lane, lanes.size - 1)]
         first = min(batch.target_offsets[p] + start, batch.targets.size)

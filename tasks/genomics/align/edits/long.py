@@ -136,7 +136,7 @@ def _keep(tiles: Tiles, borders: StoredBorders, w: int, t: int, at: int) -> None
 
 @jit_part
 def _score(tiles: Tiles, area: Area, score: int, n: int) -> int:
-    """Return the score at the end of the last row or, with a free end, its least score.
+    """Return the score at the end of the last row or, with a free end, the row's least score.
 
     Parameters
     ----------

@@ -313,10 +313,7 @@ class _AlignSteps:
         return [texts.path(batch) for batch in range(n_batches)], told
 
     def _indexed(self, cut: GenomeParts, meter: Meter) -> tuple[Parts, str]:
-        """Return the files of the shared index, or of one built for this job.
-
-        And the message on it.
-        """
+        """Return the files of the index, shared or built for this job, and a message on it."""
         seeds = self.params.rules.seeds
         step = IndexStep(self.genome, cut, seeds, self.client)
         told = "made for this job"

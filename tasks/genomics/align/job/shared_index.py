@@ -98,10 +98,7 @@ class SharedIndex:
         (folder / OF).write_text(self.of)
 
     def _remove_others(self) -> bool:
-        """Remove indexes of other genomes or options from the folder.
-
-        Return True if there was one.
-        """
+        """Remove indexes of other contents of the genome's store; return True if any."""
         others = [path.parent for path in self.root.glob(f"*/{OF}") if self._is_other(path)]
         for folder in others:
             shutil.rmtree(folder)

@@ -98,7 +98,7 @@ class FoundHits:
         return Hits(rows[order], np.concatenate([own["runs"] for own in found]))
 
     def codes(self, begin: int, end: int) -> Codes:
-        """Return bases begin..end - 1 of the genome as codes, from all parts that they span."""
+        """Return bases begin..end - 1 of the genome as codes, from the files of its parts."""
         found = []
         while begin < end:
             part = min(begin // self.cut.letters, len(self.cut) - 1)
@@ -127,7 +127,7 @@ class FoundHits:
 
 @dataclass(frozen=True)
 class WrittenLines:
-    """Options of the lines to write.
+    """Format of an alignment job's output lines.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class MakeText:
     written: WrittenLines
 
     def __call__(self, batch: int) -> Made:
-        """Return the packed lines of a batch, in the queries' order, and the queries' bases."""
+        """Return the packed lines of a batch, in the queries' order, and its number of bases."""
         queries = load_queries(self.queries, batch)
         found, insert = self._found(batch, queries)
         names, lengths = self.genome.names, self.genome.lengths

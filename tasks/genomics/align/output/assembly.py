@@ -181,10 +181,7 @@ def put_number_and_byte(out: Bytes, at: int, number: int, behind: int) -> int:
 
 @jit_part
 def put_query(out: Bytes, at: int, texts: TextPool, line: LineRow, table: Bytes) -> int:
-    """Write the bases or qualities of a query that a line shows, or "*" for none.
-
-    Bytes are looked up in a table, unless it is empty.
-    """
+    """Write the bases or qualities of a query that a SAM line shows, or "*" for none."""
     begin, end = texts.offsets[line.query], texts.offsets[line.query + 1]
     n: int = min(line.end, end - begin) - line.begin
     if n <= 0:

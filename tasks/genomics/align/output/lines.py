@@ -82,12 +82,12 @@ class LineFormat(ABC):
         """Raise BadParams for queries whose names the format cannot represent."""
 
     def header(self, heading: Heading) -> bytes:
-        """Return the bytes before all lines."""
+        """Return the header of the output file."""
         return b""
 
     @abstractmethod
     def lines(self, source: LineSource) -> bytes:
-        """Return the lines of the queries of a batch."""
+        """Return the output lines of the queries of a batch."""
 
 
 def query_names(queries: Queries) -> list[str]:

@@ -92,7 +92,7 @@ def mate_of(
 
 
 def _mate_position(source: LineSource, row: Hit, mate: Hit) -> str:
-    """Return RNEXT and PNEXT of the line of `row` for the hit `mate`."""
+    """Return RNEXT and PNEXT of the SAM line of hit `row`, whose mate has the hit `mate`."""
     is_same = row[RECORD] == mate[RECORD]
     record = "=" if is_same else source.names[int(mate[RECORD])]
     return f"{record}\t{int(mate[THERE]) + 1}"

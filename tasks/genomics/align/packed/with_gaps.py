@@ -111,7 +111,10 @@ def _lines(n_columns: int, kind: type[np.int16] | type[np.int32], local: int) ->
 
 @jit
 def reverse_words(data: Bytes, n_rows: int, n_columns: int, words: Bytes) -> None:
-    """Write the 4-mer that ends at row x to words[n_columns + n_rows - x]: y ascends as x falls."""
+    """Write the 4-mer that ends at base x to words[n_columns + n_rows - x], for all rows x.
+
+    So on an antidiagonal, where y ascends as x falls, both sequences ascend.
+    """
     for x in range(4, n_rows + 1):
         words[n_columns + n_rows - x] = four_bases(data, x - 4)
 

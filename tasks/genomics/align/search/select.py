@@ -132,7 +132,7 @@ def shares(a: HitRow, b: HitRow, length: int) -> bool:
 
 @jit_part
 def is_twin(rows: HitRows, better: Int64s, i: int, kinds: Int64s) -> bool:
-    """Return True if a hit is in a better one, or begins or ends in the genome where that does."""
+    """Return True if a hit is within a better one, or begins or ends at the same pair of bases."""
     own = rows[i]
     for j in better:
         other = rows[j]

@@ -177,7 +177,7 @@ def _take_up(added: Added, part: int, lease: Lease, *, resume: bool) -> None:
 
 
 def _stored_info(work: Path) -> GenomeInfo:
-    """Return the description of a part that an earlier run completed."""
+    """Return the description of the added genomes that an earlier run completed."""
     info = GenomeInfo.from_attrs(open_zarr(str(work)).attrs)
     assert info is not None, "the run before finished it"
     return info

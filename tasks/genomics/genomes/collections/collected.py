@@ -72,7 +72,7 @@ class CollectionStream:
 
     @property
     def _is_small(self) -> bool:
-        """True if the genomes are so small that storing them without edits may take fewer bytes."""
+        """True if genomes are so small that storing them without edits may take fewer bytes."""
         return self.before is None and sum(map(_text_size, self.paths)) <= SMALL
 
     def stamps(self) -> Mapping[str, str]:

@@ -138,7 +138,10 @@ class MarkedRuns:
             raise CorruptChunk(f"{name} is not of such letters")
 
     def put(self, residues: Text, begin: int) -> None:
-        """Apply the runs to residues that begin at position `begin` of the collection."""
+        """Apply the runs to decoded residues, in place.
+
+        `begin` is their position in the collection.
+        """
         end = begin + residues.size
         first = int(np.searchsorted(self._ends, begin, "right"))
         last = int(np.searchsorted(self._begins, end, "left"))

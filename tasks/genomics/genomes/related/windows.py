@@ -31,7 +31,7 @@ class KnownWindows:
         self._owners = np.full(len(self.letters), -1, np.int64)
 
     def ready(self, numbers: Places) -> None:
-        """Decode the windows that are missing from the cache, adjacent ones together.
+        """Decode the windows that are missing from the cache, adjacent ones at once.
 
         `numbers` has at most half as many windows as the cache.
         """

@@ -114,7 +114,7 @@ def _many_rows(
 
 
 def _check(owners: Places, lines: Places, lengths: Places) -> None:
-    """Raise CorruptChunk if stored lines do not add up to the residues of their records."""
+    """Raise CorruptChunk if stored line lengths do not add up to the residues of records."""
     found = np.zeros_like(lengths)
     _residues(lines, int(lengths.sum()))
     np.add.at(found, owners, lines[:, LINE_LENGTH] * lines[:, LINE_COUNT])
@@ -123,7 +123,7 @@ def _check(owners: Places, lines: Places, lengths: Places) -> None:
 
 
 def _residues(lines: Places, most: int) -> int:
-    """Return the number of residues of lines; raise CorruptChunk if any has more than `most`."""
+    """Return the number of residues in rows of lines; raise CorruptChunk if one has over `most`."""
     lengths, counts = lines[:, LINE_LENGTH], lines[:, LINE_COUNT]
     if (counts[lengths > 0] > most // lengths[lengths > 0]).any():
         raise _differs()

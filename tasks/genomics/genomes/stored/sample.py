@@ -45,7 +45,7 @@ class StoredPart(StoredGenome):
         return self._whole.odd_heads(first + self._first, last + self._first)
 
     def lines(self, begin: int, end: int) -> Places:
-        """Return rows begin..end - 1 of the stored lines, as `GenomePart.lines`."""
+        """Return rows begin..end - 1 of the stored lines of unusual layout: `GenomePart.lines`."""
         rows = self._whole.lines(begin, end)
         shift = np.zeros(rows.shape[1], np.int64)
         shift[LINE_RECORD] = self._first

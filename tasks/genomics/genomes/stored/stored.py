@@ -101,7 +101,7 @@ class StoredGenome:
         return self._numbers("odd_head", *self.between("odd_head", first, last)) - first
 
     def lines(self, begin: int, end: int) -> Places:
-        """Return rows begin..end - 1 of the stored lines, as `GenomePart.lines`."""
+        """Return rows begin..end - 1 of the stored lines of unusual layout: `GenomePart.lines`."""
         rows = np.stack([self._numbers(name, begin, end) for name in LINES], axis=1)
         records, lengths, counts, ends = rows.T
         if (records < 0).any() or (np.diff(records) < 0).any():

@@ -182,10 +182,7 @@ def record_arrays() -> tuple[Described, ...]:
 def describe_array(
     name: str, dtype: str, dim: str, content: str, columns: int = 0, *, is_optional: bool = False
 ) -> Described:
-    """Return the description of an array that grows along `dim`.
-
-    With `columns`, of rows of these.
-    """
+    """Return the description of an array that grows along `dim`; of rows if `columns` is given."""
     rest = (columns,) if columns else ()
     return Described(
         name=name,

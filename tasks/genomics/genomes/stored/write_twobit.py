@@ -97,7 +97,7 @@ class _LetterRuns:
         self._is_in = bool(are_such[-1])
 
     def data(self) -> bytes:
-        """Return the number of runs, their starts and their lengths, as bytes of "<u4"."""
+        """Return the fields of 2bit for the runs, "<u4": their number, starts and lengths."""
         borders = np.concatenate([*self._borders, [self._n][: self._is_in]])
         first, ends = borders[::2], borders[1::2]
         return np.concatenate(([len(first)], first, ends - first)).astype("<u4").tobytes()

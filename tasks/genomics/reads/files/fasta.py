@@ -106,7 +106,7 @@ class FastaFile(ReadFile):
         self.folds.add(rows)
 
     def _find_width(self, lengths: Int64s, heads: Int64s) -> None:
-        """Set the line width to that of the first full line, if no earlier line is longer."""
+        """Set the line width to that of the first full line, unless an earlier line is longer."""
         width, self._longest = map(int, first_width(lengths, heads, self._longest))
         if width:
             self.width, self._is_fixed = width if self._longest <= width else 0, True

@@ -32,7 +32,7 @@ class Field(NamedTuple):
     ends: Int64s
 
     def line(self, i: int) -> bytes:
-        """Return the line of record i."""
+        """Return the line of record number i."""
         return self.text[self.begins[i] : self.ends[i]].tobytes()
 
     def some(self, first: int, step: int) -> Field:

@@ -156,7 +156,7 @@ def add_index(
 
 
 def _adopt(place: Place, made: Path, kind: IndexKind) -> int:
-    """Move the index arrays into the store, and add them to its metadata."""
+    """Move the completed index arrays into the store, and add them to its metadata."""
     assert place.folder is not None
     group, own = (json.loads((path / METADATA).read_bytes()) for path in (place.folder, made))
     for name in (kind.keys, kind.numbers):

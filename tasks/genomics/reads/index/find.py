@@ -68,7 +68,7 @@ def find_bin(stored: Stored, sequence: bytes) -> list[int]:
 
 
 def is_name_match(stored: bytes, wanted: bytes) -> bool:
-    """Return True if a stored name is the wanted name, or if its first word is."""
+    """Return True if `wanted` is a stored name, its first word, or that without /1 or /2."""
     field = identifiers(_field(stored))
     return wanted in (stored, *stored.split(None, 1)[:1], field.line(0))
 

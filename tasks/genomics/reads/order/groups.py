@@ -47,7 +47,7 @@ class ReadGroups:
         return len(self.odd)
 
     def take(self, which: Numbers) -> ReadGroups:
-        """Return a selection of the groups, in this order."""
+        """Return the groups with these numbers, in this order."""
         mates = tuple(FastqRecords(m.text, m.begins[which], m.ends[which]) for m in self.mates)
         return ReadGroups(mates, self.odd[which], self.keys[which], self.ranges[which])
 

@@ -238,12 +238,12 @@ class _OrderJob:
 
     @property
     def _part_bytes(self) -> int:
-        """Upper bound of the memory of a task for one part."""
+        """Upper bound of the memory of a task for one part of the input, in bytes."""
         return PART_COPIES * self.limits.part_bytes
 
     @property
     def _range_bytes(self) -> int:
-        """Upper bound of the memory of a task for one range."""
+        """Upper bound of the memory of a task for one range of the new order, in bytes."""
         copies = RANGE_COPIES if self.source.settings.order == "bins" else LAYOUT_COPIES
         return copies * self.limits.range_letters
 

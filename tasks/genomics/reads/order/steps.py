@@ -64,7 +64,7 @@ class Signed:
     n_buckets: int
 
     def groups(self, part: int) -> tuple[Numbers, Numbers]:
-        """Return bins (n, 2) and weights (n,) of the groups of a part."""
+        """Return bins (n, 2) and weights (n,) of the groups (pairs or reads) of a part."""
         segments = Segments(self.parts.path(part))
         bins = segments.words(self.n_buckets).reshape(-1, 2)
         return bins, segments.words(self.n_buckets + 1)

@@ -75,7 +75,7 @@ class ReadsInfo:
 
     @property
     def is_mixed(self) -> bool:
-        """True if only some records are pairs, or if more than two records belong together."""
+        """True if only some records are pairs, or if groups have more than two records."""
         return not self.is_paired and any(own.together > 1 for own in self.parts)
 
     @property

@@ -49,7 +49,7 @@ class Stored:
         return found
 
     def lines(self, name: str, first: int, last: int) -> Field:
-        """Return lines first..last - 1 of an array of text."""
+        """Return lines first..last - 1 of a text array, such as the names of these records."""
         starts = self.starts(name, first, last)
         text = self._arrays[name].read(int(starts[0]), int(starts[-1])).astype(np.uint8, copy=False)
         begins = starts[:-1] - starts[0]

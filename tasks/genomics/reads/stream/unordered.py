@@ -89,7 +89,7 @@ def _sum(stored: Stored, first: int, last: int, together: int) -> int:
 
 
 def _fields(stored: Stored, first: int, last: int) -> list[Field]:
-    """Return the four stored lines of records; lines that are not stored are empty."""
+    """Return the names, sequences, plus lines and qualities of records; empty if not stored."""
     nothing = np.zeros(last - first, np.int64)
     none = Field(np.empty(0, np.uint8), nothing, nothing)
     name, sequence, quality = (

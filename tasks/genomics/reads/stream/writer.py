@@ -167,7 +167,7 @@ class ReadWriter:
 
 
 def _hashed(records: FastqRecords, stored: tuple[str, ...]) -> list[Field]:
-    """Return the four stored lines of records; lines that are not stored are empty."""
+    """Return the fields of records for their checksum; those that are not stored are empty."""
     kept = {FIELDS[name] for name in stored}
     kept |= {SIGN} if NAME in kept else set()
     fields = [records.field(which) for which in range(LINES)]

@@ -83,7 +83,10 @@ class Reads:
         return import_module("pyarrow").table(arrays)
 
     def to_awkward(self) -> awkward.Array:
-        """Return an Awkward array of such records; raise BadParams if awkward is missing."""
+        """Return an Awkward array of records: name, sequence, and quality if the store has it.
+
+        Raises BadParams if awkward is missing.
+        """
         found = {"name": self.names, "sequence": self.sequences, "quality": self.qualities}
         arrays = {name: own.to_awkward() for name, own in found.items() if own is not None}
         return import_module("awkward").zip(arrays, depth_limit=1)

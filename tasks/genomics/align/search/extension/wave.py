@@ -205,7 +205,7 @@ def fill_border(
 
 @jit_norefs_part
 def best_end(first: int, width: int, size: int, lines: Scratch) -> tuple[int, int, int]:
-    """Return the best score of all diagonals, and its end in query and text."""
+    """Return the best score over all diagonals of a band, and its end in query and text."""
     best, best_i, best_j = i64(0), i64(0), i64(0)
     for c in range(width):
         at = (c & 1) * size + LANES + (c >> 1)
