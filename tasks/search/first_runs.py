@@ -8,7 +8,7 @@ from gangsaw.tasks.text.first_runs import write_text
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return warm-up runs that index and search a text and a genome."""
+    """Return the warm-up runs of search: index and search a text and a genome."""
     return (
         FirstRun(
             "index of a text",

@@ -19,7 +19,7 @@ NEWLINE = 10
 
 
 def fit_text(source: Source) -> Fit:
-    """Return the fit of a store: it must hold only bytes on one axis."""
+    """Return whether a store can be exported as a text file: it must hold one array of bytes."""
     if refusal := catch_refusal(lambda: only_bytes(source)):
         return Fit(refusal)
     coords = [f"coordinate {coord.name}" for coord in source.coords]
@@ -31,7 +31,7 @@ def fit_text(source: Source) -> Fit:
 
 
 def only_bytes(source: Source) -> SourceArray:
-    """Return the only array of a source; raise BadParams unless it is bytes on one axis."""
+    """Return the only array of a store; raise BadParams unless it is bytes on one axis."""
     array = source.arrays[0]
     if len(source.arrays) > 1 or array.dtype.str != "|u1" or len(array.shape) != 1:
         raise BadParams(
@@ -42,7 +42,7 @@ def only_bytes(source: Source) -> SourceArray:
 
 
 def export_text(source: Source, paths: Paths, work: Work) -> None:
-    """Write all bytes to a file, or to standard output.
+    """Write all bytes of a text store to a file, or to standard output.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def export_text(source: Source, paths: Paths, work: Work) -> None:
 
 
 def _find_undamaged_lines(array: SourceArray, damage: Damage) -> list[tuple[int, int]]:
-    """Return the ranges of bytes without damaged lines, and note those that are left out."""
+    """Return the byte ranges of lines without damage, and add the others to `damage`."""
     (n,) = array.shape
     gaps = sorted(one.ranges[0] for one in damage.blocks if one.array == array.name)
     kept, at = [], 0
@@ -75,7 +75,7 @@ def _find_undamaged_lines(array: SourceArray, damage: Damage) -> list[tuple[int,
 
 
 def _line_start(array: SourceArray, least: int, at: int) -> int:
-    """Return where the line of byte `at` begins, or `least` where its begin is not after that."""
+    """Return the offset where the line of byte `at` begins, but not less than `least`."""
     while at > least:
         begin = max(least, at - LINES)
         found = np.flatnonzero(array.read((slice(begin, at),)) == NEWLINE)
@@ -86,7 +86,7 @@ def _line_start(array: SourceArray, least: int, at: int) -> int:
 
 
 def _line_end(array: SourceArray, at: int, most: int) -> int:
-    """Return what follows the line of byte `at`, or `most` where it ends later."""
+    """Return the offset behind the line of byte `at`, but not more than `most`."""
     while at < most:
         end = min(most, at + LINES)
         found = np.flatnonzero(array.read((slice(at, end),)) == NEWLINE)

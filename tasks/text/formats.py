@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _sure(look: Look) -> Sure:
-    """Return how likely a path is text, by its suffix or, without another format, its content.
+    """Return the confidence that a path is text, by its suffix, else by its content.
 
     A pipe may hold anything, so it is text only on request. Text with the suffix of another format
     is not text, but a mistake, such as an error page or a pointer to the file.

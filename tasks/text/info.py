@@ -15,7 +15,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class TextInfo:
-    """Properties of a text file, from its first bytes.
+    """Encoding and line ends of a text file, detected from its first bytes.
 
     Attributes
     ----------
@@ -28,16 +28,16 @@ class TextInfo:
 
     @classmethod
     def of(cls, start: bytes) -> Self:
-        """Return the properties of a file from its first bytes."""
+        """Detect encoding and line ends of a file from its first bytes."""
         return cls(detect_encoding(start), line_ends_of(start))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the JSON attribute."""
+        """Return the properties as a Zarr attribute."""
         return {"version": VERSION, **vars(self)}
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, object]) -> Self | None:
-        """Read the attribute of a group; None if it is missing, BadParams if it is invalid."""
+        """Parse a group's attribute; return None if it is missing, raise BadParams if invalid."""
         data = attrs.get(ATTRIBUTE)
         if data is None:
             return None

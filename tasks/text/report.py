@@ -9,7 +9,10 @@ from gangsaw.tasks.text.info import TextInfo
 
 
 def read_text_content(info: StoreInfo) -> Content:
-    """Return the content of a store of text; raise BadParams if its attribute is invalid."""
+    """Return the description of a text store for `gangsaw info`.
+
+    Raises BadParams if its attribute is invalid.
+    """
     text = TextInfo.from_attrs(info.source.attrs)
     if text is None:
         raise BadParams(f"{info.store} holds no text")

@@ -32,13 +32,13 @@ PACKED_BY = {
 
 
 def start_of(path: str) -> bytes:
-    """Return the first bytes of a file."""
+    """Return the first START bytes of a file."""
     with Path(path).open("rb") as file:
         return file.read(START)
 
 
 def packed_by(start: bytes) -> str:
-    """Return the unsupported compressor of a file with these first bytes, else ""."""
+    """Return the name of the unsupported compressor of a file with these first bytes, else ""."""
     if detect_encoding(start) != OTHER:
         return ""
     return next((name for sign, name in PACKED_BY.items() if start.startswith(sign)), "")
@@ -67,7 +67,7 @@ def detect_encoding(start: bytes) -> str:
 
 
 def _whole(start: bytes) -> int:
-    """Return the end of the last complete character, as START may cut one."""
+    """Return the end of the last complete UTF-8 character of `start`, which may cut one."""
     if len(start) < START:
         return len(start)
     begins = [i for i in range(len(start) - 3, len(start)) if start[i] & 0xC0 != 0x80]
@@ -75,7 +75,7 @@ def _whole(start: bytes) -> int:
 
 
 def line_ends_of(start: bytes) -> str:
-    """Return the line ends in words."""
+    """Describe the line ends in text with these first bytes, such as "LF and CR LF"."""
     counts = {end: start.count(end) for end in ENDS}
     counts[b"\n"] -= counts[b"\r\n"]
     counts[b"\r"] -= counts[b"\r\n"]

@@ -25,16 +25,15 @@ OCTETS: Dtype = np.dtype(np.uint8)
 
 
 class TextSource(FlatSource):
-    """A plain file: one array of its bytes."""
+    """Text file with random access, as a source of one array of its bytes."""
 
 
 @dataclass(frozen=True)
 class StreamedText:
-    """Text of a pipe, or of a compressed file.
+    """Text of a pipe, or of a compressed file, as a stream.
 
-    It implements `gangsaw.tasks.sources.source.Stream`. `outcome` has attributes known at the end,
-    `notes`
-    the messages for the user then.
+    It implements `gangsaw.tasks.sources.source.Stream`. `outcome` has Zarr attributes that are
+    known at the end, `notes` the messages for the user then.
     """
 
     path: str
@@ -45,7 +44,7 @@ class StreamedText:
 
     @property
     def name(self) -> str:
-        """The path."""
+        """Path of the file, as a name for messages."""
         return self.path
 
     @property
@@ -64,14 +63,14 @@ class StreamedText:
 
     @property
     def arrays(self) -> tuple[Described, ...]:
-        """The array of bytes."""
+        """Description of the array to write, of bytes."""
         attrs = {CONTENT: TEXT}
         return (
             Described(name=NAME, shape=(0,), dtype=OCTETS, dims=(DIM,), chunks=None, attrs=attrs),
         )
 
     def pieces(self) -> Iterator[Mapping[str, NumpyArray]]:
-        """Yield the next pieces; raise BadParams if compressed data are damaged."""
+        """Yield the next bytes of the text; raise BadParams if compressed data are damaged."""
         start = b""
         for text in read_blocks(self.path, self.notes):
             start += text[: START - len(start)].tobytes()
@@ -89,7 +88,7 @@ class StreamedText:
 
 
 def open_text(path: str, *, is_named: bool = True) -> TextSource | StreamedText:
-    """Return the text of a file or pipe, decompressed for gzip, bzip2, xz and Zstandard.
+    """Open the text of a file or pipe; decompress gzip, bzip2, xz and Zstandard.
 
     Raises BadParams for a file of another compressor, unless the user named the format.
     """

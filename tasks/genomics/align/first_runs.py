@@ -11,7 +11,7 @@ LENGTH, STEP = 120, 400
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return short queries against a genome, to two formats."""
+    """Return warm-up runs of the aligner: short queries against a genome, two output formats."""
     return (
         FirstRun(
             "alignment",
@@ -26,7 +26,7 @@ def _runs() -> tuple[FirstRun, ...]:
 
 
 def _write(folder: Path) -> None:
-    """Write a genome, and queries from it: some exact, some with a gap, some elsewhere."""
+    """Write FASTA files: a genome, and queries that match it exactly, with a gap, or not at all."""
     write_genome(folder / "genome.fa")
     record = (folder / "genome.fa").read_bytes().split(b">two")[0]
     text = b"".join(record.splitlines()[1:])

@@ -15,7 +15,7 @@ WIDTH = 60
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return round trips of a collection with an added genome, and of a genome with a region."""
+    """Return warm-up runs: round trips of a collection with an added genome, a genome, a region."""
     return (
         FirstRun(
             "collection",
@@ -53,7 +53,7 @@ def write_genome(path: Path) -> None:
 
 
 def write_pair(folder: Path) -> None:
-    """Write three similar genomes, the second one with a reverse-complemented part."""
+    """Write FASTA files of three similar genomes, the second with a reverse-complemented part."""
     rng = np.random.default_rng(6)
     first = rng.choice(list(BASES), N_BASES).astype(np.uint8)
     second = first.copy()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def _sure_of_fasta(look: Look) -> Sure:
-    """Return the confidence that a path is FASTA of a genome, and not of reads."""
+    """Return the confidence that a path is FASTA of a genome, not of reads."""
     if look.is_folder or look.is_address or look.is_stream or is_called(look.path, FASTQ_NAMES):
         return Sure.NO
     from gangsaw.tasks.genomics.sequences.fasta import is_fasta_file
@@ -114,7 +114,7 @@ def _export_two_bit(source: Source, paths: Paths, options: ExportOptions, work: 
 
 
 def _sure_of_collection(look: Look) -> Sure:
-    """Return the confidence that a path is one of several genomes, and not of reads."""
+    """Return the confidence that a path is one of a collection's genomes, not a file of reads."""
     if look.is_folder or look.is_address or look.is_stream or is_called(look.path, FASTQ_NAMES):
         return Sure.NO
     from gangsaw.tasks.genomics.sequences.fasta import is_fasta_file

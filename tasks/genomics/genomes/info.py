@@ -24,7 +24,7 @@ PLAIN = both_cases(BASES + b"U").decode()  # codes of a single base
 
 @dataclass(frozen=True)
 class GenomeInfo:
-    """Description of a store's genome.
+    """Description of a store's genome or collection, a Zarr attribute.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class GenomeInfo:
     width : residues per line, `UNFOLDED` if each record has one line
     returns : True if lines end with CR LF
     open : True if the last line has no line end
-    letters : number of occurrences of each residue
+    letters : number of occurrences of each residue, by letter
     lost : descriptions of the file's items that are not in the store
     before : blank lines before the first record
     samples : genomes of a collection; empty for a single genome
@@ -53,11 +53,11 @@ class GenomeInfo:
 
     @property
     def parts(self) -> tuple[int, ...]:
-        """Numbers of samples in the first part and in each addition."""
+        """Numbers of samples in the first set of genomes and in each addition."""
         return (len(self.samples) - sum(self.added), *self.added)
 
     def samples_of_parts(self) -> list[tuple[GenomeSample, ...]]:
-        """Return the samples of the first part and of each addition."""
+        """Return the samples of the first set of genomes and of each addition."""
         ends = [*accumulate(self.parts, initial=0)]
         return [self.samples[begin:end] for begin, end in pairwise(ends)]
 
@@ -67,11 +67,11 @@ class GenomeInfo:
         return sum(self.letters.values())
 
     def count(self, residues: str) -> int:
-        """Return the number of residues that are one of these letters."""
+        """Return the number of residues that are one of the letters in `residues`."""
         return sum(self.letters.get(letter, 0) for letter in residues)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the JSON attribute."""
+        """Return the description as a Zarr attribute."""
         own = {k: v for k, v in vars(self).items() if k not in MAYBE or v}
         version = WITH_BLANKS if self.before else VERSION
         if self.samples:

@@ -13,7 +13,7 @@ from gangsaw.tasks.compressed_text.names import FASTA_NAMES, PACKED
 
 @dataclass(frozen=True)
 class GenomeSample:
-    """One genome of a collection.
+    """Genome of a collection, from one file.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class GenomeSample:
     before: str = ""
 
     def __post_init__(self) -> None:
-        """Check the values of a store: a file name may not lead out of a folder."""
+        """Check values read from a store: a file name must not lead out of a folder."""
         if PurePath(self.file).name != self.file or "\\" in self.file or "\0" in self.file:
             raise ValueError(f"{self.file!r} is no name of a file")
         if self.records < 0 or self.residues < 0 or self.width < 1:
@@ -39,7 +39,7 @@ class GenomeSample:
 
     @property
     def name(self) -> str:
-        """Name of the file without the suffixes of FASTA and of compression."""
+        """Name of the genome: file name without the suffixes of FASTA and of compression."""
         name = self.file
         for suffix in (*PACKED, *FASTA_NAMES):
             if name.lower().endswith(suffix) and len(name) > len(suffix):
@@ -61,7 +61,7 @@ class GenomeSample:
 
 
 def parse_samples(data: object) -> tuple[GenomeSample, ...]:
-    """Return the samples of a store, () if it has none.
+    """Return the samples in a store's attribute, () if it has none.
 
     Raises the errors of `GenomeSample.from_dict`.
     """
@@ -74,7 +74,7 @@ def parse_samples(data: object) -> tuple[GenomeSample, ...]:
 
 
 def sample_names(paths: Sequence[str]) -> list[str]:
-    """Return the genome names of files."""
+    """Return the sample names that files would get: file names without suffixes."""
     files = [PurePath(path).name for path in paths]
     return [GenomeSample(file, 0, 0, 1, returns=False, open=False).name for file in files]
 

@@ -14,7 +14,7 @@ LEVELS = {"binned": b"#,:F", "many": bytes(range(35, 74))}  # qualities of newer
 
 
 def _runs() -> tuple[FirstRun, ...]:
-    """Return round trips of FASTQ with few and many qualities, FASTA and BAM, and a bin job."""
+    """Return warm-up runs: FASTQ with few and many qualities, FASTA and BAM, and a bin job."""
     return (
         *(_fastq(name) for name in LEVELS),
         FirstRun(

@@ -42,7 +42,10 @@ YES, NO = "yes", "no"
 
 
 def _sure_of_fastq(look: Look) -> Sure:
-    """Return the confidence that a path is FASTQ; compressed files are known by suffix only."""
+    """Return the confidence that a path is FASTQ.
+
+    Compressed files are recognised by suffix only.
+    """
     if look.is_folder or look.is_address:
         return Sure.NO
     if look.start.startswith(b"@") and is_called(look.path, FASTQ_NAMES + FASTA_NAMES):
@@ -93,7 +96,7 @@ def _open(paths: Paths, options: SourceOptions, kind: str) -> ReadStream:
 
 
 def _chosen(text: str, paths: Paths, is_interleaved: bool) -> tuple[FileSet, ...]:
-    """Return the sets of files of `--sets`; () if they are derived from names."""
+    """Return the sets of input files of option `--sets`; () if they are derived from names."""
     from gangsaw.tasks.genomics.reads.sets.file_sets import parse_sets
 
     if not text:

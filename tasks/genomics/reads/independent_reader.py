@@ -31,7 +31,7 @@ SAM_FIELDS = 11
 
 
 class ReadRecord(NamedTuple):
-    """A read; its name is the first word, and the text after the blank."""
+    """Read as an independent reader returns it; its name is the first word, and the rest."""
 
     name: tuple[bytes, ...]
     sequence: bytes
@@ -51,13 +51,13 @@ def open_reads_reader(paths: Paths, kind: str) -> IndependentReader | None:
 
 
 def text_reads(path: str, _: str) -> Records:
-    """Yield the records of a FASTQ or FASTA file."""
+    """Yield the records of a FASTQ or FASTA file, as pysam reads them."""
     for name, comment, sequence, quality in fastx_records(path):
         yield ReadRecord((name, comment), sequence, quality)
 
 
 def aligned_reads(path: str, tags: str) -> Records:
-    """Yield the records of BAM, CRAM or SAM in the sequenced orientation.
+    """Yield the records of BAM, CRAM or SAM as pysam reads them, in the sequenced orientation.
 
     Tags follow the names: those of a list such as "RX,CB", or "all".
     """
@@ -81,9 +81,10 @@ def aligned_reads(path: str, tags: str) -> Records:
 def compare_reads(
     paths: Paths, opened: Callable[[str, str], Records], store: str
 ) -> list[str] | None:
-    """Return a line for the first record that differs; None for a store in another order.
+    """Return a line for the first record that differs between files and a store.
 
-    Also None if pysam does not read the whole files, or if several sets share a file.
+    The result is None for a store in another order, if pysam does not read the whole files, or if
+    several sets share a file. `opened` opens a file with the independent reader.
     """
     group = zarr.open_group(zarr_at(store), mode="r")
     about = cast("Mapping[str, object]", group.attrs.get("gangsaw_reads") or {})
@@ -124,7 +125,7 @@ def _find_differences(store: str, columns: list[str], records: Records) -> Itera
 
 
 def _lines(store: str, column: str, first: int, last: int) -> list[object]:
-    """Return lines of a text array; names are split into words."""
+    """Return lines first..last - 1 of a store's text array; names are split into words."""
     starts = np.asarray(open_array(store, f"{column}_offset")[first : last + 1])
     if len(starts) < 2:
         return []

@@ -16,7 +16,7 @@ BEST, WORST = 40, 8  # Phred values
 
 
 class MadeReads(NamedTuple):
-    """FASTQ text of both mates, and their genome.
+    """Synthetic paired reads as FASTQ, and the genome they were drawn from.
 
     Attributes
     ----------
@@ -32,7 +32,9 @@ class MadeReads(NamedTuple):
 def make_reads(
     n_pairs: int, length: int = 100, *, genome: int = 20_000, insert: int = 300, seed: int = 1
 ) -> MadeReads:
-    """Return pairs of reads from both strands of a circular genome; equal for equal arguments.
+    """Draw random pairs of reads from both strands of a random circular genome.
+
+    The result depends on the arguments alone.
 
     Parameters
     ----------
@@ -54,7 +56,10 @@ def make_reads(
 
 
 def _text(rng: np.random.Generator, codes: Integers, tiles: Integers, mate: int) -> bytes:
-    """Return FASTQ text of reads (n, length) with errors; tiles are (n,)."""
+    """Return the FASTQ text of reads, base codes (n, length), with random errors.
+
+    `tiles` (n,) are the tile numbers in their names.
+    """
     n, length = codes.shape
     fall = np.linspace(0, 8, length) * rng.random((n, 1))
     qualities = np.clip(BEST - fall - rng.exponential(1.5, codes.shape), WORST, BEST).astype(int)

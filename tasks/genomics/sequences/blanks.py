@@ -14,7 +14,7 @@ DAMAGED_PIECE = 1 << 12  # that are passed over together, where some are damaged
 
 
 def has_words(source: Source, array: str = "name") -> bool:
-    """Return True if a name in a store contains a blank; the search stops at the first one."""
+    """Return True if a record name in a store contains a blank; stop at the first one."""
     for names in (found for found in source.arrays if found.name == array):
         step = max(PIECE, (names.chunks or (0,))[0])
         for begin in range(0, names.shape[0], step):
@@ -24,7 +24,7 @@ def has_words(source: Source, array: str = "name") -> bool:
 
 
 def _has_blank(names: SourceArray, begin: int, end: int) -> bool:
-    """Whether there is a blank in letters begin..end - 1; damaged ones are passed over."""
+    """Return True if a blank is among characters begin..end - 1; skip damaged chunks."""
     found: list[bool] = []
 
     def read(first: int, last: int) -> None:

@@ -16,7 +16,7 @@ SMALL_READS = 3  # small reads of one chunk, after which all of it is read
 
 
 class CachedChunks:
-    """Chunk-wise reader of a one-dimensional array with a cache of the last few chunks.
+    """Reader of ranges of a one-dimensional array, with a cache of the last few decoded chunks.
 
     A few items of a chunk are read alone: only the codec's windows that contain them are decoded.
     After some such reads the whole chunk is read, so that a loop over all reads decodes each chunk
@@ -55,7 +55,10 @@ class CachedChunks:
         return (chunks[0] if first == last else np.concatenate(chunks))[begin - at : end - at]
 
     def _is_rare(self, number: int) -> bool:
-        """Return True if an uncached chunk was rarely requested in a row; count the request."""
+        """Return True if a chunk outside the cache was requested only a few times.
+
+        Count the request.
+        """
         if number in self._cached:
             return False
         before, times = self._small
@@ -73,14 +76,14 @@ class CachedChunks:
         return self._cached[number]
 
     def is_lost(self, begin: int, end: int) -> bool:
-        """Whether all of items begin..end - 1 are known to be damaged."""
+        """Return True if all of items begin..end - 1 are known to be damaged."""
         mending = getattr(self.array, "mending", None)
         gaps = () if mending is None else mending.gaps
         return any(first <= begin and end <= last for first, last in gaps)
 
 
 def are_lost(offsets: CachedChunks, text: CachedChunks, first: int, last: int) -> bool:
-    """Whether all of lines first..last - 1 are known to be damaged, or where they begin is."""
+    """Return True if all of lines first..last - 1, or their offsets, are known to be damaged."""
     if offsets.is_lost(first, last + 1):
         return True
     try:

@@ -29,7 +29,7 @@ RECORD = re.compile(rb">[^\s>][^\n]*(\n\s*|\r)(>[^\s>]|[A-Za-z*.\-]+[ \t]*([\r\n
 
 
 def refuse_protein(text: Text, name: str, kind: str) -> None:
-    """Raise BadParams if letters are those of protein; `kind` is the format's name.
+    """Raise BadParams if residues look like protein; `kind` is the name of the format.
 
     Gaps and other characters than letters are ignored.
     """
@@ -42,7 +42,7 @@ def refuse_protein(text: Text, name: str, kind: str) -> None:
 
 
 def protein(name: str, kind: str) -> BadParams:
-    """Return the error for protein; `kind` is the format's name."""
+    """Return the error for a file of protein; `kind` is the name of the format."""
     return BadParams(
         f"{name} holds protein rather than nucleotides, which no codec here makes smaller "
         f"than Zstandard does: --format {kind} --codec zstd stores it all the same"

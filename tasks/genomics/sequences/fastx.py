@@ -21,7 +21,7 @@ AS_BYTES = "surrogateescape"  # preserves the bytes of names in other encodings 
 
 
 class FastxRecord(NamedTuple):
-    """A record; its name is the first word of the header, its comment the rest after the blank."""
+    """Record of FASTA or FASTQ: name (first word of the header), comment, sequence, quality."""
 
     name: bytes
     comment: bytes
@@ -42,7 +42,7 @@ def _is_read(path: str) -> bool:
 
 
 def fastx_records(path: str) -> Iterator[FastxRecord]:
-    """Yield the records of a file."""
+    """Yield the records of a FASTA or FASTQ file, as pysam reads them."""
     import pysam
 
     before = pysam.get_encoding_error_handler()
@@ -66,7 +66,7 @@ def split_header(head: bytes) -> tuple[bytes, bytes]:
 
 
 def where_read(paths: Paths, differences: Iterable[str]) -> list[str] | None:
-    """Return differences from pysam's records; None if pysam does not read the whole files.
+    """Return the differences from pysam's records; None if pysam does not read the whole files.
 
     pysam ends a line at a NUL byte, and a FASTA sequence at a line that starts like FASTQ. Files
     are checked for this only if there are differences.
@@ -89,7 +89,10 @@ def _is_beyond_pysam(path: str) -> bool:
 
 
 def _has_fastq_line(before: np.uint8, block: Text) -> bool:
-    """Return True if a line that begins in a block, after byte `before`, starts like FASTQ."""
+    """Return True if a line that begins in a block of text starts like FASTQ, with "@" or "+".
+
+    `before` is the byte before the block.
+    """
     signs = np.flatnonzero(np.isin(block, np.frombuffer(SIGNS_OF_FASTQ, np.uint8)))
     behind = np.where(signs > 0, block[signs - 1], before)
     return bool((behind == NEWLINE).any())

@@ -15,7 +15,10 @@ LETTERS, TABLES = 256, 4  # tables of counts: adjacent equal bytes are counted i
 
 @jit
 def count_bytes(text: Bytes, begins: Int64s, ends: Int64s, counts: Int64s) -> None:
-    """Add the bytes of lines to counts (TABLES, LETTERS) int64, to be summed over tables."""
+    """Count the byte values of lines, into several tables `counts` (TABLES, LETTERS) int64.
+
+    The tables are to be summed: with one, equal bytes in a row would wait for each other.
+    """
     for i in range(len(begins)):
         for at in range(begins[i], ends[i]):
             counts[at % TABLES, text[at]] += 1
@@ -39,7 +42,7 @@ def pack_bases(data: Bytes, begins: Int64s, words_of: Int64s, words: UInt64s) ->
 
 @jit_inline_part
 def pack_32_bases(data: Bytes, begin: int, n: int) -> np.uint64:
-    """Return the codes of n <= 32 bases, the first ones lowest."""
+    """Return the 2-bit codes of n <= 32 bases as a word, the first base lowest."""
     word = np.uint64(0)
     for at in range(0, n, 8):
         count = min(8, n - at)

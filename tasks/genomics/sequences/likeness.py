@@ -41,7 +41,7 @@ ASSEMBLERS = re.compile(
 
 
 class Likeness(NamedTuple):
-    """Classification of a file.
+    """Decision whether a FASTA file is a genome or reads.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ def is_one_of_genomes(path: str) -> bool:
 
 
 def likeness(path: str) -> Likeness:
-    """Return the classification of a FASTA file, with the reason."""
+    """Decide whether a FASTA file is a genome or reads, with the reason."""
     return _likeness(path, version_of(path))
 
 
@@ -96,7 +96,7 @@ def _likeness(path: str, _: str) -> Likeness:
 
 
 def _read(path: str, text: bytearray) -> bool:
-    """Read enough of a text for the decision; return True if it was read to the end."""
+    """Read as much of a FASTA text as the decision needs; return True if it was read to the end."""
     for block in read_blocks(path):
         text += block.tobytes()
         enough = LEAST_TEXT if len(text) // max(1, _n_records(text)) > GENOME_LETTERS else MOST_TEXT
@@ -110,7 +110,7 @@ def _n_records(text: bytearray) -> int:
 
 
 def _judged(text: bytes, *, is_whole: bool) -> Likeness:
-    """Return the classification of records by their names and lengths."""
+    """Decide whether FASTA records are a genome or reads, by their names and lengths."""
     records = list(islice(_records(text), SAMPLE + 1))
     if not is_whole or len(records) > SAMPLE:
         records.pop()  # the last record may be cut
@@ -140,7 +140,7 @@ def _why_reads(
 
 
 def _records(text: bytes) -> Iterator[tuple[bytes, int]]:
-    """Yield header and number of letters of each record."""
+    """Yield header and number of residues of each FASTA record."""
     at = 0
     while at < len(text):
         end = text.find(b"\n>", at)

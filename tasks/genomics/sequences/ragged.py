@@ -27,11 +27,11 @@ PER_WORD = 32  # letters per word
 
 @dataclass(frozen=True, eq=False)
 class Ragged(Sequence[bytes]):
-    """Lines of different lengths.
+    """Lines of different lengths in one array, such as sequences or names.
 
     Attributes
     ----------
-    data : (m,) uint8, concatenated letters of all lines
+    data : (m,) uint8, concatenated bytes of all lines
     offsets : (n + 1,) int64, start of each line, and end of the last one
     """
 
@@ -59,7 +59,7 @@ class Ragged(Sequence[bytes]):
 
     @property
     def lengths(self) -> Positions:
-        """Letters of each line, (n,) int64."""
+        """Bytes of each line, (n,) int64."""
         return np.diff(self.offsets)
 
     def to_arrow(self) -> pyarrow.LargeStringArray:
@@ -96,7 +96,7 @@ class Ragged(Sequence[bytes]):
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Sequences in words of 32 letters.
+    """Sequences with two bits per base, in 64-bit words of 32 bases.
 
     A is 0, C 1, G 2, T 3. Letter i of a sequence is bits 2 (i mod 32) and 2 (i mod 32) + 1 of its
     word floor(i / 32), so its first letter is in the lowest bits. Each sequence begins a word;

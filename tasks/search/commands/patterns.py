@@ -17,10 +17,10 @@ SHORT = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"0": b"\0", b"\\": b"\\"}
 def patterns_of(
     texts: Sequence[str], file: Path | None, *, in_hex: bool = False, escaped: bool = False
 ) -> list[bytes]:
-    r"""Return the patterns, then those of a file or pipe, one per line, without blank lines.
+    r"""Return the given search patterns, then those in a file or pipe, one per line.
 
-    Raises BadParams if there is none, if one is empty or too long, for an invalid hexadecimal
-    number, and for escapes other than \n, \t, \r, \0, \\ and \xHH.
+    Blank lines are skipped. Raises BadParams if there is none, if one is empty or too long, for an
+    invalid hexadecimal number, and for escapes other than \n, \t, \r, \0, \\ and \xHH.
     """
     found = [text.encode("utf-8", "surrogateescape") for text in texts]
     found += [] if file is None else _lines(file)

@@ -26,7 +26,7 @@ NONE_FOUND = 1  # exit code of grep
 
 @dataclass(frozen=True)
 class Sought:
-    """Options for the notation of patterns."""
+    """Command-line options for the notation of patterns: escapes, hexadecimal or files."""
 
     PANEL: ClassVar[str] = "Patterns"
     file: Annotated[
@@ -43,7 +43,7 @@ class Sought:
 
 @dataclass(frozen=True)
 class SearchOutput:
-    """Options for the printed output."""
+    """Command-line options for the printed output of a search."""
 
     PANEL: ClassVar[str] = "Output"
     count: Annotated[
@@ -130,7 +130,7 @@ def _search(
     *,
     as_json: bool,
 ) -> int:
-    """Print the hits or counts; return their number."""
+    """Print the occurrences or counts of patterns; return the number of occurrences or lines."""
     from gangsaw.tasks.search.results import report
 
     if shown.count and shown.count_matches:
@@ -155,7 +155,7 @@ def _search(
 
 @contextmanager
 def _errors_as_greps() -> Iterator[None]:
-    """Convert failures to exit code 2, as 1 means that nothing is found."""
+    """Convert errors to exit code 2, as in grep, where 1 means that nothing is found."""
     try:
         yield
     except (BadParams, BrokenPipeError):  # BrokenPipeError comes from a reader such as head

@@ -38,14 +38,14 @@ MANY = 1 << 14  # patterns from which a table pays off
 
 @dataclass(frozen=True, eq=False)
 class BaseIndex(RowIndex):
-    """FM-index of bases in lines of 64 bytes, with sampled positions.
+    """FM-index of the bases of a text, in cache lines of 64 bytes, with sampled positions.
 
     Attributes
     ----------
-    n : letters of the text
-    of : transform of the runs
-    samples : positions of some rows
-    runs : runs of bases among the letters
+    n : letters of the text, with those that are no bases
+    of : Burrows-Wheeler transform of the runs of bases
+    samples : text positions of some rows (suffixes in sorted order)
+    runs : positions of the runs of bases in the text
     """
 
     n: int
@@ -56,7 +56,7 @@ class BaseIndex(RowIndex):
 
     @classmethod
     def made(cls, bases: Bytes, borders: Positions = NO_BORDERS, rate: int = RATE) -> BaseIndex:
-        """Return the index of (n,) uint8 with the position of every `rate`-th suffix.
+        """Build the index of base codes (n,) uint8, with the position of every `rate`-th suffix.
 
         borders : (b,) int64, ascending, record borders; no pattern matches across them
 
@@ -69,7 +69,7 @@ class BaseIndex(RowIndex):
     def of_runs(
         cls, text: Bytes, suffixes: Suffixes, runs: BaseRuns, n: int, rate: int
     ) -> BaseIndex:
-        """Return the index of runs of bases in n letters, from their suffix array."""
+        """Build the index of n letters from their runs of bases and the suffix array of these."""
         samples = made_samples(text, suffixes, rate, has_breaks=True)
         words = aligned_zeros(bases.count_row_words(text.size + 1), np.uint64)
         odd = np.empty(max(1, runs.positions.size), np.int64)
@@ -78,7 +78,7 @@ class BaseIndex(RowIndex):
 
     @classmethod
     def opened(cls, data: Opened) -> BaseIndex:
-        """Return the index of an unpacked header and body; raise CorruptChunk if inconsistent."""
+        """Return the index in an unpacked header and body; raise CorruptChunk if inconsistent."""
         n, rate, n_samples, n_text, n_odd, n_runs, *_ = data.fields
         if data.kind != KIND:
             raise CorruptChunk("no index of bases")
@@ -97,7 +97,7 @@ class BaseIndex(RowIndex):
         return cls(n, of, opened_samples(marks, places, rate, n_text), runs)
 
     def packed(self) -> Bytes:
-        """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
+        """Pack the index into bytes (m,) uint8, the input of `unpack_index` and `open_index`."""
         runs, odd = self.runs, self.of.odd.astype("<u4")
         n_text = int(self.of.firsts[N_BASES]) - 1
         rate, n_samples = self.samples.rate, self.samples.positions.size
@@ -115,7 +115,7 @@ class BaseIndex(RowIndex):
         return sum(int(array.nbytes) for array in (*arrays, runs.positions))
 
     def rows(self, patterns: Ragged) -> Positions:
-        """Return the first row and the end of patterns of codes, (k, 2) int64.
+        """Return the range of rows (sorted suffixes) that begin with each pattern, (k, 2) int64.
 
         A pattern with a code other than 0..3 has no rows.
         """
@@ -126,24 +126,24 @@ class BaseIndex(RowIndex):
         return found
 
     def seeds(self, query: Bytes, length: int) -> tuple[Positions, Positions]:
-        """Return the seeds of a query: windows that do not extend to the left.
+        """Return exact matches of a query's windows of `length` bases, to seed longer matches.
 
         query : (m,) uint8, codes
 
-        They are starts in the query and positions in the text, (k,) int64. Raises BadParams for too
-        many.
+        They are starts in the query and positions in the text, (k,) int64. Matches that extend to
+        the left are left out. Raises BadParams for too many.
         """
         begins, rows = seeds_of(self.of, query, length)
         return begins, self.locate_rows(rows)
 
     def locate_rows(self, rows: Positions) -> Positions:
-        """Return the positions of rows (k,) int64 in the letters; raise CorruptChunk if invalid."""
+        """Return the text positions of rows (k,) int64; raise CorruptChunk if they are invalid."""
         n_text = int(self.of.firsts[N_BASES]) - 1
         found = locate_rows(walks.locate_bases, self.of, self.samples, rows, n_text)
         return self.runs.map_positions(found)
 
     def _table(self, k: int) -> npt.NDArray[np.uint32]:
-        """Return the rows of all k-mers, computed once."""
+        """Return the range of rows of each k-mer, (4^k, 2), computed once."""
         if k not in self._tables:
             table = np.empty((1 << 2 * k, 2), np.uint32)
             fill_table(self.of, k, table)
@@ -152,7 +152,10 @@ class BaseIndex(RowIndex):
 
 
 def _rows(words: npt.NDArray[np.uint64], odd: Positions, n_rows: int) -> bases.BaseRows:
-    """Return the transform; raise CorruptChunk if lines and odd rows are inconsistent."""
+    """Return the transform with its rank data; raise CorruptChunk if counts are inconsistent.
+
+    `words` are the cache lines, `odd` the rows without a base before their suffix.
+    """
     has_odd = np.empty(words.size // bases.WORDS, np.bool_)
     totals = np.empty(N_BASES, np.int64)
     if not bases.check_base_rows(words, n_rows, odd, has_odd, totals):

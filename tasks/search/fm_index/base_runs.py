@@ -18,31 +18,32 @@ NO_BORDERS: Positions = np.empty(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class BaseRuns:
-    """Positions of the runs of bases.
+    """Runs of bases in a text of letters, which other letters and record borders separate.
 
     Attributes
     ----------
-    begins : (r + 1,) int64, starts in the text of the index, with one break between; then the end
-    positions : (r,) int64, starts in the letters
+    begins : (r + 1,) int64, starts in the indexed text, which has one break between runs;
+        then the end
+    positions : (r,) int64, starts in the text of letters
     """
 
     begins: Positions
     positions: Positions
 
     def map_positions(self, at: Positions) -> Positions:
-        """Return the positions in the letters for positions of bases in the text of the index."""
+        """Convert positions of bases in the indexed text, which has breaks, to the letters'."""
         run = np.searchsorted(self.begins[1:], at, "right").clip(0, max(0, self.positions.size - 1))
         found: Positions = self.positions[run] + at - self.begins[run]
         return found
 
 
 def codes_for(pattern: bytes) -> Bytes:
-    """Return a pattern as codes, for either case; codes of other letters match nothing."""
+    """Return a pattern as base codes, for either case; codes of other letters match nothing."""
     return CODES[np.frombuffer(pattern, np.uint8)]
 
 
 def split_at_breaks(bases: Bytes, borders: Positions) -> tuple[Bytes, BaseRuns]:
-    """Return the runs of bases as a text with breaks between, and their positions."""
+    """Return the runs of bases as a text with one break (code 0) between, and their positions."""
     codes = CODES[bases]
     most = int(np.count_nonzero(codes > N_BASES - 1)) + borders.size + 1
     text = np.empty(bases.size + most, np.uint8)
@@ -53,7 +54,7 @@ def split_at_breaks(bases: Bytes, borders: Positions) -> tuple[Bytes, BaseRuns]:
 
 
 def check_base_runs(runs: BaseRuns, n_text: int, n: int) -> None:
-    """Raise CorruptChunk unless runs are ascending, in the text and in n letters."""
+    """Raise CorruptChunk unless runs of bases ascend within the indexed text and the n letters."""
     lengths = np.diff(runs.begins) - 1
     ends = runs.positions + lengths
     is_whole = runs.begins[0] == 0 and runs.begins[-1] == n_text + (lengths.size > 0)

@@ -11,7 +11,7 @@ from gangsaw.tasks.search.fm_index.samples import Positions
 
 
 class RowIndex(ABC):
-    """An index that finds the rows of patterns, and the places of rows.
+    """FM-index that finds the rows (sorted suffixes) of patterns, and the text positions of rows.
 
     Attributes
     ----------
@@ -22,34 +22,37 @@ class RowIndex(ABC):
 
     @abstractmethod
     def rows(self, patterns: Ragged) -> Positions:
-        """Return the first row and the end of each pattern, (k, 2) int64."""
+        """Return for each pattern the range of rows that begin with it, (k, 2) int64."""
 
     @abstractmethod
     def locate_rows(self, rows: Positions) -> Positions:
-        """Return the positions of rows (k,) int64; raise CorruptChunk if the index is invalid."""
+        """Return the text positions of rows (k,) int64.
+
+        Raise CorruptChunk if the index is invalid.
+        """
 
     def counts(self, patterns: Ragged) -> Positions:
-        """Return how often each pattern is there, (k,) int64."""
+        """Return the number of occurrences of each pattern, (k,) int64."""
         return count_row_ranges(self.rows(patterns))
 
     def located(self, patterns: Ragged) -> tuple[Positions, Positions]:
-        """Return all places, and which pattern is at each, (n,) int64 in any order."""
+        """Return pattern indices and positions of all occurrences, (n,) int64 in any order."""
         return self.located_at(self.rows(patterns))
 
     def located_at(self, rows: Positions) -> tuple[Positions, Positions]:
-        """Return the same of patterns whose rows (k, 2) are found."""
+        """Return the result of `located` for patterns whose ranges of rows (k, 2) are known."""
         which, each = _rows_in_turn(rows)
         return which, self.locate_rows(each)
 
 
 def count_row_ranges(rows: Positions) -> Positions:
-    """Return how many rows each of (k, 2) int64 has."""
+    """Return the number of rows in each range (first, end) of (k, 2) int64."""
     counts: Positions = (rows[:, 1] - rows[:, 0]).clip(0)
     return counts
 
 
 def _rows_in_turn(rows: Positions) -> tuple[Positions, Positions]:
-    """Return all rows between first ones and ends (k, 2) int64, and which of these each is of."""
+    """Return all rows in ranges (k, 2) int64, concatenated, and the index of each row's range."""
     counts = count_row_ranges(rows)
     which = np.repeat(np.arange(counts.size), counts)
     first = np.repeat(rows[:, 0] - (np.cumsum(counts) - counts), counts)

@@ -32,13 +32,13 @@ RATE = 64  # default sampling rate: 0.06 bytes per byte
 
 @dataclass(frozen=True, eq=False)
 class ByteIndex(RowIndex):
-    """FM-index of bytes: a Huffman-shaped wavelet tree, with sampled positions.
+    """FM-index of a text of bytes: a Huffman-shaped wavelet tree, with sampled positions.
 
     Attributes
     ----------
     n : bytes of the text
-    of : the transform
-    samples : positions of some rows
+    of : Burrows-Wheeler transform of the text
+    samples : text positions of some rows (suffixes in sorted order)
     """
 
     n: int
@@ -47,12 +47,12 @@ class ByteIndex(RowIndex):
 
     @classmethod
     def made(cls, text: Bytes, rate: int = RATE) -> ByteIndex:
-        """Return the index of (n,) uint8 with the position of every `rate`-th suffix."""
+        """Build the index of a text (n,) uint8, with the position of every `rate`-th suffix."""
         return cls.of_text(text, suffix_array(text), rate)
 
     @classmethod
     def of_text(cls, text: Bytes, suffixes: Suffixes, rate: int) -> ByteIndex:
-        """Return the index of a text from its suffix array."""
+        """Build the index of a text from its suffix array."""
         counts = count_byte_values(text)
         lengths = lengths_for(counts)
         samples = made_samples(text, suffixes, rate, has_breaks=False)
@@ -69,7 +69,7 @@ class ByteIndex(RowIndex):
 
     @classmethod
     def opened(cls, data: Opened) -> ByteIndex:
-        """Return the index of an unpacked header and body; raise CorruptChunk if inconsistent."""
+        """Return the index in an unpacked header and body; raise CorruptChunk if inconsistent."""
         n, rate, n_samples, primary, n_bits, *_ = data.fields
         if data.kind != KIND:
             raise CorruptChunk("no index of bytes")
@@ -86,7 +86,7 @@ class ByteIndex(RowIndex):
         return cls(n, of, opened_samples(marks, places, rate, n))
 
     def packed(self) -> Bytes:
-        """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
+        """Pack the index into bytes (m,) uint8, the input of `unpack_index` and `open_index`."""
         counts = np.diff(self.of.firsts).astype("<u4")
         n_bits = int((counts.astype(np.int64) * self.of.lengths).sum())
         fields = (self.n, self.samples.rate, self.samples.positions.size, self.of.primary, n_bits)
@@ -99,25 +99,25 @@ class ByteIndex(RowIndex):
         return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.positions.nbytes)
 
     def rows(self, patterns: Ragged) -> Positions:
-        """Return the first row and the end of each pattern, (k, 2) int64."""
+        """Return for each pattern the range of rows that begin with it, (k, 2) int64."""
         found = np.empty((len(patterns), 2), np.int64)
         scratch = np.empty((AT_ONCE, LANE), np.int64)
         rows_of_bytes(self.of, patterns.data, patterns.offsets, found, scratch)
         return found
 
     def seeds(self, query: Bytes, length: int) -> tuple[Positions, Positions]:
-        """Return the seeds of a query: windows that do not extend to the left.
+        """Return exact matches of a query's windows of `length` bytes, to seed longer matches.
 
         query : (m,) uint8
 
-        They are starts in the query and positions in the text, (k,) int64. Raises BadParams for too
-        many.
+        They are starts in the query and positions in the text, (k,) int64. Matches that extend to
+        the left are left out. Raises BadParams for too many.
         """
         begins, rows = seeds_of(self.of, query, length)
         return begins, self.locate_rows(rows)
 
     def locate_rows(self, rows: Positions) -> Positions:
-        """Return the positions of rows (k,) int64 in the text; raise CorruptChunk if invalid."""
+        """Return the text positions of rows (k,) int64; raise CorruptChunk if they are invalid."""
         return locate_rows(walks.locate_bytes, self.of, self.samples, rows, self.n)
 
 
@@ -136,7 +136,10 @@ def _rows(
     primary: int,
     n_bits: int | None = None,
 ) -> tree.ByteRows:
-    """Return the transform; with `n_bits` the bits are untrusted and checked against the counts."""
+    """Return the wavelet tree with its rank data, from its bits and the Huffman code.
+
+    With `n_bits`, the bits are untrusted and checked against the byte counts.
+    """
     codes = codes_of(lengths, counts)
     nodes, ones, n_own = nodes_of(codes, lengths, counts)
     if n_bits is not None and (n_bits != n_own or bits.checked_ones(words, n_bits) < 0):

@@ -15,7 +15,7 @@ LONGEST = 48  # bits; a longer code would need a text of 2^32 bytes
 
 
 def lengths_for(counts: Counts) -> npt.NDArray[np.uint8]:
-    """Return the code length of each byte, (256,) bits; 0 if it is absent or the only one."""
+    """Return the Huffman code length of each byte value, (256,); 0 if absent or the only one."""
     heap: list[tuple[int, int, tuple[int, ...]]] = [
         (int(n), byte, (byte,)) for byte, n in enumerate(counts) if n
     ]
@@ -29,7 +29,7 @@ def lengths_for(counts: Counts) -> npt.NDArray[np.uint8]:
 
 
 def codes_of(lengths: npt.NDArray[np.uint8], counts: Counts) -> npt.NDArray[np.uint64]:
-    """Return canonical codes, (256,); raise CorruptChunk if the lengths are not a complete code."""
+    """Return canonical Huffman codes, (256,); raise CorruptChunk if the lengths are incomplete."""
     there = np.flatnonzero(counts)
     codes = np.zeros(256, np.uint64)
     if (lengths[counts == 0] != 0).any() or (there.size < 2 and lengths.any()):
@@ -53,7 +53,11 @@ def codes_of(lengths: npt.NDArray[np.uint8], counts: Counts) -> npt.NDArray[np.u
 def nodes_of(
     codes: npt.NDArray[np.uint64], lengths: npt.NDArray[np.uint8], counts: Counts
 ) -> tuple[npt.NDArray[np.int64], Counts, int]:
-    """Return the nodes (m, NODE) int64 of a code, the ones of each, (m,) int64, and all bits."""
+    """Build the wavelet tree of a Huffman code.
+
+    Returns its nodes (m, NODE) int64, the number of ones in each node, (m,) int64, and the number
+    of all bits.
+    """
     nodes: list[list[int]] = []
     sizes: list[list[int]] = []  # bits of each node, and ones among them
     numbers: dict[tuple[int, int], int] = {}

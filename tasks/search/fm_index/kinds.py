@@ -34,7 +34,7 @@ WORKING = 10  # bytes of memory per letter to build an index
 
 
 def build_text_index(kind: Kind, symbols: Bytes, borders: Positions, rate: int) -> TextIndex:
-    """Return the index of (n,) uint8: by runs, if these are few and the index is smaller.
+    """Build the index of a text (n,) uint8: an r-index if it is repetitive, else an FM-index.
 
     borders : (b,) int64, ascending, borders of records of bases
     """
@@ -50,14 +50,14 @@ def build_text_index(kind: Kind, symbols: Bytes, borders: Positions, rate: int) 
 
 
 def is_of(index: TextIndex, kind: Kind) -> bool:
-    """Return True if an index is of this kind."""
+    """Return True if an index is of bases, for kind "bases", or of bytes, for "bytes"."""
     if isinstance(index, RepeatIndex):
         return (index.runs is not None) == (kind == "bases")
     return isinstance(index, BaseIndex) == (kind == "bases")
 
 
 def open_index(data: Bytes) -> TextIndex:
-    """Return the index of packed bytes; raise CorruptChunk if they are damaged or no index."""
+    """Open an index in packed bytes; raise CorruptChunk if they are damaged or no index."""
     found = unpack_index(data)
     if found.fields[0] > MAX_TEXT_SIZE:
         raise CorruptChunk(f"an index of {found.fields[0]:,} letters")
@@ -71,7 +71,10 @@ def open_index(data: Bytes) -> TextIndex:
 
 
 def bound_index_bytes(kind: Kind, n: int, rate: int) -> int:
-    """Return the most bytes of an index of n letters, with the allowed number of runs."""
+    """Return an upper bound of the bytes of a packed index of n letters.
+
+    An index of bases may have n / PER_RUN + SPARE_RUNS runs of bases.
+    """
     if kind == "bytes":
         return _bound_bytes(n, rate, n_bits=8 * n)
     runs = n // PER_RUN + SPARE_RUNS
@@ -79,7 +82,7 @@ def bound_index_bytes(kind: Kind, n: int, rate: int) -> int:
 
 
 def _plain_bytes(text: Bytes, runs: BaseRuns | None, rate: int) -> int:
-    """Return the bytes of an index of a text that is not by runs."""
+    """Return the bytes that a text would take as an FM-index, not an r-index."""
     if runs is not None:
         return _bound_bytes(text.size, rate, n_runs=runs.positions.size)
     counts = byte_index.count_byte_values(text)
@@ -87,7 +90,10 @@ def _plain_bytes(text: Bytes, runs: BaseRuns | None, rate: int) -> int:
 
 
 def _bound_bytes(n: int, rate: int, n_runs: int = 0, n_bits: int | None = None) -> int:
-    """Return the bytes of an index of n letters; n_bits : bits of the tree of a byte index."""
+    """Return the most bytes of a packed FM-index of n letters.
+
+    It is of bytes if `n_bits`, the bits of its wavelet tree, is given, else of bases.
+    """
     if n_bits is None:
         own = [Section(bases.count_row_words(n + 1), "u8"), *3 * [Section(n_runs + 1, "u4")]]
     else:

@@ -24,7 +24,7 @@ SUMMED = 8 * (CRC_AT + 1)  # first byte covered by the checksum
 
 
 class Section(NamedTuple):
-    """An array of an index: number of items and dtype."""
+    """Array of a packed index: number of items and dtype."""
 
     size: int
     dtype: npt.DTypeLike
@@ -32,13 +32,13 @@ class Section(NamedTuple):
 
 @dataclass(frozen=True)
 class Opened:
-    """A header with a valid checksum, and the bytes after it.
+    """Packed index as an unpacked header with a valid checksum, and the bytes after it.
 
     Attributes
     ----------
-    kind : kind of the index
-    fields : numbers of its kind, letters of the text first
-    body : (n,) uint8
+    kind : number of the kind of index, as in SPEC.md
+    fields : header fields of this kind, letters of the text first
+    body : (n,) uint8, packed arrays
     """
 
     kind: int
@@ -51,13 +51,13 @@ class Opened:
 
 
 class Arrays:
-    """Sequential reader that copies arrays to addresses aligned to cache lines."""
+    """Sequential reader of the arrays of a packed index; copies are aligned to cache lines."""
 
     def __init__(self, body: Bytes) -> None:
         self._body, self._at = body, 0
 
     def take(self, size: int, kind: type[ScalarT]) -> npt.NDArray[ScalarT]:
-        """Return the next array; raise CorruptChunk if the bytes end in it."""
+        """Return the next array, of `size` items; raise CorruptChunk if the bytes end in it."""
         n_bytes = size * np.dtype(kind).itemsize
         if padded(n_bytes) > self._body.size - self._at:
             raise CorruptChunk("arrays of the index are cut")
@@ -78,12 +78,12 @@ def padded(n_bytes: int) -> int:
 
 
 def count_padded_bytes(sections: Sequence[Section]) -> int:
-    """Return the padded bytes of arrays."""
+    """Return the total bytes of arrays, each padded to whole cache lines."""
     return sum(padded(size * np.dtype(kind).itemsize) for size, kind in sections)
 
 
 def pack_index(kind: int, fields: Sequence[int], arrays: Sequence[NumpyArray]) -> Bytes:
-    """Return an index as (n,) uint8."""
+    """Pack kind, header fields and arrays of an index into bytes (n,) uint8."""
     size = 8 * FIELDS + sum(padded(array.nbytes) for array in arrays)
     out = aligned_zeros(size, np.uint8)
     header = out[: 8 * FIELDS].view("<u8")
@@ -98,7 +98,7 @@ def pack_index(kind: int, fields: Sequence[int], arrays: Sequence[NumpyArray]) -
 
 
 def unpack_index(data: Bytes) -> Opened:
-    """Return the parts of an index in (n,) uint8; bytes after its end are ignored.
+    """Unpack the header of an index in bytes (n,) uint8; bytes after its end are ignored.
 
     Raises
     ------

@@ -21,13 +21,13 @@ KIND = 3
 
 @dataclass(frozen=True, eq=False)
 class RepeatIndex:
-    """r-index of bytes, or of the runs of bases.
+    """r-index of a repetitive text of bytes, or of its runs of bases.
 
     Attributes
     ----------
     n : letters of the text
-    stored : runs of the transform
-    runs : runs of bases among the letters; None for bytes
+    stored : runs of equal letters in the Burrows-Wheeler transform
+    runs : positions of the runs of bases in the text; None for bytes
     """
 
     n: int
@@ -36,13 +36,13 @@ class RepeatIndex:
 
     @classmethod
     def made(cls, text: Bytes, suffixes: Suffixes, runs: BaseRuns | None, n: int) -> RepeatIndex:
-        """Return the index of a nonempty text; codes of bases start at 1."""
+        """Build the index of a nonempty text from its suffix array; codes of bases start at 1."""
         table = find_transform_runs(text, suffixes, count_runs(text, suffixes))
         return cls(n, StoredRuns.of(table, text.size), runs)
 
     @classmethod
     def opened(cls, data: Opened) -> RepeatIndex:
-        """Return the index of an unpacked header and body; raise CorruptChunk if inconsistent."""
+        """Return the index in an unpacked header and body; raise CorruptChunk if inconsistent."""
         n, has_bases, n_bases, n_length_words, n_text, *others = data.fields[:9]
         if not has_bases and n_text != n:
             raise CorruptChunk("runs of the index do not make up a text")
@@ -62,11 +62,11 @@ class RepeatIndex:
 
     @cached_property
     def of(self) -> repeats.RepeatRows:
-        """The transform; raises CorruptChunk if the runs are not those of a text."""
+        """Runs of the transform, unpacked; raises CorruptChunk if they are not those of a text."""
         return self.stored.rows()
 
     def packed(self) -> Bytes:
-        """Return the index as (m,) uint8, the input of `unpack_index` and `open_index`."""
+        """Pack the index into bytes (m,) uint8, the input of `unpack_index` and `open_index`."""
         n_bases = 0 if self.runs is None else self.runs.positions.size
         fields = (self.n, int(self.runs is not None), n_bases, self.stored.lengths.size)
         arrays: list[NumpyArray] = list(self.stored.arrays)
@@ -86,10 +86,10 @@ class RepeatIndex:
         return self._expanded(self._rows(patterns))
 
     def seeds(self, query: Bytes, length: int) -> tuple[Positions, Positions]:
-        """Return the seeds of a query: windows that do not extend to the left.
+        """Return exact matches of a query's windows of `length` letters, to seed longer matches.
 
-        They are starts in the query and positions in the text, (k,) int64. Raises BadParams for too
-        many.
+        They are starts in the query and positions in the text, (k,) int64. Matches that extend to
+        the left are left out. Raises BadParams for too many.
         """
         room = max(1, query.size - length + 1)
         windows, rows = np.empty(room, np.int64), np.empty((room, 3), np.int64)

@@ -24,7 +24,7 @@ MOST_RATE = 1 << 16
 def made_samples(
     text: npt.NDArray[np.uint8], suffixes: npt.NDArray[np.int32], rate: int, *, has_breaks: bool
 ) -> walks.Samples:
-    """Return every `rate`-th position of a text, its end, and those after breaks."""
+    """Sample the text positions of rows: every `rate`-th position, the end, and after breaks."""
     marks = aligned_zeros(bits.count_bit_words(text.size + 1), np.uint64)
     walks.fill_marks(text, suffixes, rate, has_breaks, marks)
     positions = np.empty(bits.fill_counts(marks), np.uint32)
@@ -35,7 +35,10 @@ def made_samples(
 def opened_samples(
     marks: npt.NDArray[np.uint64], positions: npt.NDArray[np.uint32], rate: int, n: int
 ) -> walks.Samples:
-    """Return the samples of a text of n letters; raise CorruptChunk if inconsistent."""
+    """Return sampled positions read from an index of n letters.
+
+    Raise CorruptChunk if inconsistent.
+    """
     if not 1 <= rate <= MOST_RATE:
         raise CorruptChunk(f"places of every {rate}th suffix")
     if bits.checked_ones(marks, n + 1) != positions.size or int(positions.max(initial=0)) > n:
@@ -46,9 +49,9 @@ def opened_samples(
 def seeds_of(
     of: bases.BaseRows | tree.ByteRows, query: Bytes, length: int
 ) -> tuple[Positions, Positions]:
-    """Return starts in the query and rows (k,) int64 of windows with other letters before them.
+    """Return starts and rows (k,) of a query's windows that occur, with unequal letters before.
 
-    Raises BadParams if there are more than MOST_SEEDS.
+    Windows have `length` letters. Raises BadParams if there are more than MOST_SEEDS.
     """
     of_bases = of if isinstance(of, bases.BaseRows) else None
     of_bytes = of if isinstance(of, tree.ByteRows) else None
@@ -68,7 +71,10 @@ def seeds_of(
 def locate_rows(
     walk: Walk[RowsT], of: RowsT, samples: walks.Samples, rows: Positions, n: int
 ) -> Positions:
-    """Return the positions of rows (k,) int64; raise CorruptChunk if the index is invalid."""
+    """Return the text positions of rows (k,) int64, by walks to sampled rows.
+
+    Raises CorruptChunk if the index is invalid.
+    """
     out = np.empty(rows.size, np.int64)
     scratch = np.empty(walks.AT_ONCE * walks.WALK, np.int64)
     walk(of, samples, np.ascontiguousarray(rows), scratch, out)

@@ -22,12 +22,14 @@ SPARE = 4096  # runs that a small text may have in addition
 
 
 class RunTable(NamedTuple):
-    """Runs in the order of rows: (r,) uint8 and uint32.
+    """Runs of equal letters in a Burrows-Wheeler transform, in the order of rows.
+
+    The arrays are (r,) uint8 (symbols) and uint32.
 
     Attributes
     ----------
-    symbols, lengths : letter and length of each
-    firsts, lasts : positions of their first and last rows
+    symbols, lengths : letter and length of each run
+    firsts, lasts : text positions of the first and last row of each run
     primary : row of the whole text
     """
 
@@ -40,7 +42,7 @@ class RunTable(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StoredRuns:
-    """Bit-packed runs.
+    """Runs of equal letters in a Burrows-Wheeler transform, bit-packed.
 
     Attributes
     ----------
@@ -65,7 +67,7 @@ class StoredRuns:
 
     @classmethod
     def of(cls, table: RunTable, n: int) -> StoredRuns:
-        """Return the packed runs of a text of n letters."""
+        """Pack the runs of a text of n letters."""
         alphabet, codes = _coded(table.symbols)
         lengths = _words(int(run_bits.count_length_bits(table.lengths)))
         run_bits.put_lengths(table.lengths, lengths)
@@ -79,7 +81,7 @@ class StoredRuns:
 
     @classmethod
     def read(cls, sizes: Sizes, n_length_words: int, arrays: Arrays) -> StoredRuns:
-        """Return the runs stored after a header; raise CorruptChunk if inconsistent."""
+        """Read the packed runs after the header of an index; raise CorruptChunk if inconsistent."""
         n, n_runs, primary, n_firsts, n_lasts = sizes
         if not 0 < n_runs <= n // FEWEST + SPARE or not 0 < primary <= n:
             raise CorruptChunk("runs of the index are not those of a text")
@@ -94,16 +96,19 @@ class StoredRuns:
 
     @property
     def sizes(self) -> Sizes:
-        """Sizes in the header, input of `taken`."""
+        """Sizes in the header of the index, the input of `read`."""
         return self.n, self.n_runs, self.primary, self.n_firsts, self.n_lasts
 
     @property
     def arrays(self) -> tuple[Words, ...]:
-        """Arrays after the header."""
+        """Arrays after the header of the index."""
         return self.alphabet, self.symbols, self.lengths, self.firsts, self.lasts
 
     def rows(self) -> repeats.RepeatRows:
-        """Return the rows for search; raise CorruptChunk if these are not the runs of a text."""
+        """Return the unpacked runs for search.
+
+        Raise CorruptChunk if they are not those of a text.
+        """
         table = self._table()
         order = _Order.of(table.symbols, table.lengths, self.primary)
         firsts = self._firsts(_chains(order, table.lengths, of_last=False))
@@ -117,7 +122,7 @@ class StoredRuns:
         )  # fmt: skip
 
     def _table(self) -> RunTable:
-        """Return letters and lengths, without positions."""
+        """Unpack letters and lengths of the runs, without positions."""
         there = np.flatnonzero(_bits(self.alphabet)).astype(np.uint8)
         codes, lengths = np.empty(self.n_runs, np.uint8), np.empty(self.n_runs, np.uint32)
         run_bits.take_numbers(self.symbols, _width(self.alphabet), codes)
@@ -129,12 +134,15 @@ class StoredRuns:
         return RunTable(there[codes], lengths, none, none, self.primary)
 
     def _firsts(self, chains: _Chains) -> Numbers:
-        """Return the positions (r,) of the first rows."""
+        """Return the text position of each run's first row, (r,)."""
         known = self._known(self.firsts, self.n_firsts, int(np.count_nonzero(~chains[1])))
         return self._followed(chains, known)
 
     def _lasts(self, chains: _Chains, lengths: Numbers, firsts: Numbers) -> Numbers:
-        """Return the positions (r,) of the last rows; a run of one letter has one row."""
+        """Return the text position of each run's last row, (r,).
+
+        A run of one letter has one row.
+        """
         begins = np.flatnonzero(~chains[1])
         is_long = lengths[begins] > 1
         known = firsts[begins].astype(np.int64)
@@ -145,7 +153,7 @@ class StoredRuns:
         return found
 
     def _known(self, words: Words, n: int, n_wanted: int) -> Positions:
-        """Return stored positions (n,); raise CorruptChunk unless n equals `n_wanted`."""
+        """Unpack the n stored positions; raise CorruptChunk unless n equals `n_wanted`."""
         if n != n_wanted:
             raise CorruptChunk("the index has other places than its runs")
         known = np.empty(n, np.int64)
@@ -153,7 +161,7 @@ class StoredRuns:
         return known
 
     def _followed(self, chains: _Chains, known: Positions) -> Numbers:
-        """Return positions (r,) from those of the first runs of chains."""
+        """Return the positions of all runs, (r,), from those of the first run of each chain."""
         found = np.empty(self.n_runs, np.int64)
         is_whole = run_bits.follow_run_chains(*chains, known, found)
         if not is_whole or not 0 <= int(found.min()) <= int(found.max()) <= self.n:
@@ -162,7 +170,7 @@ class StoredRuns:
 
 
 class _Order(NamedTuple):
-    """Runs sorted by letter, the output of `sort_runs`."""
+    """Runs sorted by letter, with the fields that `sort_runs` describes."""
 
     own: Positions
     order: Numbers
@@ -182,7 +190,7 @@ _Chains = tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]
 
 
 def find_transform_runs(text: Bytes, suffixes: Suffixes, n_runs: int) -> RunTable:
-    """Return the `n_runs` runs of the transform of a nonempty text."""
+    """Return the runs of a nonempty text's Burrows-Wheeler transform, `n_runs` in number."""
     letters = np.empty(n_runs, np.uint8)
     lengths, firsts, lasts = (np.empty(n_runs, np.uint32) for _ in range(3))
     _, primary = repeats.fill_runs(text, suffixes, letters, lengths, firsts, lasts)
@@ -190,14 +198,17 @@ def find_transform_runs(text: Bytes, suffixes: Suffixes, n_runs: int) -> RunTabl
 
 
 def count_runs(text: Bytes, suffixes: Suffixes) -> int:
-    """Return the number of runs of the transform of a nonempty text."""
+    """Count the runs of equal letters in a nonempty text's Burrows-Wheeler transform."""
     none = np.empty(0, np.uint32)
     n_runs, _ = repeats.fill_runs(text, suffixes, none.astype(np.uint8), none, none, none)
     return int(n_runs)
 
 
 def _chains(order: _Order, lengths: Numbers, *, of_last: bool) -> _Chains:
-    """Return the successor of each run, (r,) int32, and flags of runs with predecessor, (r,)."""
+    """Return the successor of each run in its chain, (r,) int32, and whether it has a predecessor.
+
+    A run's position is its successor's plus one, of first rows, or of last rows if `of_last`.
+    """
     following, is_follower = np.empty(lengths.size, np.int32), np.empty(lengths.size, np.bool_)
     run_bits.link(order.rows, lengths, order.order, order.before, of_last, following)
     run_bits.mark_followers(following, is_follower)
@@ -207,9 +218,10 @@ def _chains(order: _Order, lengths: Numbers, *, of_last: bool) -> _Chains:
 def _heads(
     rows: Numbers, firsts: Numbers, lasts: Numbers, primary: int, n: int
 ) -> tuple[Numbers, Numbers]:
-    """Return positions of first rows of runs and the primary row, and of the rows before.
+    """Return text positions of first rows of runs, and of the rows before these, ascending.
 
-    Row 0 has no row before. Raises CorruptChunk if a run extends across the primary row.
+    The primary row, of the whole text, is included. Row 0 has no row before. Raises CorruptChunk if
+    a run extends across the primary row.
     """
     own = int(np.searchsorted(rows, primary))  # the first run after it
     is_apart = int(rows[own]) == primary + 1 if own < rows.size else primary == n
@@ -227,7 +239,7 @@ def _heads(
 
 
 def _coded(symbols: Bytes) -> tuple[Words, Bytes]:
-    """Return the alphabet, one bit per letter, and the index of each letter in it."""
+    """Return the alphabet, one bit per letter that occurs, and each letter's index in it."""
     there = np.zeros(256, np.bool_)
     there[symbols] = True
     numbers = (np.cumsum(there) - 1).astype(np.uint8)
@@ -240,7 +252,7 @@ def _bits(alphabet: Words) -> Bytes:
 
 
 def _width(alphabet: Words) -> int:
-    """Return the bits of a letter's index."""
+    """Return the bits of a letter's index in the alphabet."""
     return max(0, int(_bits(alphabet).sum()) - 1).bit_length()
 
 
@@ -255,5 +267,5 @@ def _words(n_bits: int) -> Words:
 
 
 def _n_words(n_bits: int) -> int:
-    """Return the number of words for `n_bits` bits, plus one."""
+    """Return the number of 64-bit words for `n_bits` bits, plus one."""
     return -(-n_bits // 64) + 1

@@ -25,7 +25,7 @@ PAIRS = 3
 
 
 def _masks() -> Any:
-    """Return (193, 3) uint64, flat: masks of the bases before each base of a line."""
+    """Return masks of the bases before base i of a cache line: (193, 3) uint64, flat."""
     pairs = range(0, PER_LINE, PER_PAIR)
     of = [min(max(n - pair, 0), PER_PAIR) for n in range(PER_LINE + 1) for pair in pairs]
     return np.array([(1 << n) - 1 for n in of], np.uint64)
@@ -35,13 +35,13 @@ MASKS = _masks()
 
 
 class BaseRows(NamedTuple):
-    """Transform of bases, with the data for ranks.
+    """Burrows-Wheeler transform of bases in cache lines with counts, for ranks.
 
     Attributes
     ----------
-    words : (8 l,) uint64, lines
-    has_odd : (l,) bool, True for lines with an odd row
-    odd : (k,) int64, the odd rows, ascending
+    words : (8 l,) uint64, cache lines of counts and 192 bases
+    has_odd : (l,) bool, True for cache lines with an odd row
+    odd : (k,) int64, rows without a base before their suffix, ascending
     firsts : (5,) int64, first row of the suffixes that begin with each base, and the number of rows
     """
 
@@ -52,13 +52,13 @@ class BaseRows(NamedTuple):
 
 
 def count_row_words(n_rows: int) -> int:
-    """Return the number of words for `n_rows` rows; one line more if the last one is full."""
+    """Return the number of 64-bit words for `n_rows` rows, with one cache line more if full."""
     return WORDS * (n_rows // PER_LINE + 1)
 
 
 @jit_norefs_inline
 def base_at(words: Any, row: Any) -> Any:
-    """Return the base before the suffix of a row; 0 for odd rows."""
+    """Return the base before the suffix of a row; 0 for odd rows, which have none."""
     line = np.uint64(row) // np.uint64(PER_LINE)
     inner = np.uint64(row) - line * np.uint64(PER_LINE)
     at = line * np.uint64(WORDS) + np.uint64(COUNTS) + (inner >> np.uint64(6) << np.uint64(1))
@@ -69,13 +69,16 @@ def base_at(words: Any, row: Any) -> Any:
 
 @jit_norefs_inline
 def prefetch_row(words: Any, row: Any) -> None:
-    """Prefetch the line of a row."""
+    """Prefetch the cache line with the base of a row."""
     prefetch(words, np.uint64(row) // np.uint64(PER_LINE) * np.uint64(WORDS))
 
 
 @jit_norefs_inline
 def step_base(of: Any, base: Any, row: Any) -> Any:
-    """Return the first row of suffixes that begin with a base and go on as those from `row`."""
+    """Return the first row whose suffix is at least a base followed by the suffix of `row`.
+
+    It is one step of a backward search (LF mapping).
+    """
     line = np.uint64(row) // np.uint64(PER_LINE)
     inner = np.uint64(row) - line * np.uint64(PER_LINE)
     at = line * np.uint64(WORDS)
@@ -91,7 +94,7 @@ def step_base(of: Any, base: Any, row: Any) -> Any:
 
 @jit_norefs_inline
 def _same(words: Any, at: Any, pair: Any, base: Any) -> Any:
-    """Return a bit for each of 64 bases, 1 if it equals `base`."""
+    """Return a mask of the bases that equal `base`, among the 64 in a pair of words."""
     word = at + np.uint64(COUNTS) + (pair << np.uint64(1))
     low = words[word] ^ ((base & np.uint64(1)) - np.uint64(1))
     return low & (words[word + np.uint64(1)] ^ ((base >> np.uint64(1)) - np.uint64(1)))
@@ -106,7 +109,7 @@ def is_odd(of: Any, row: Any) -> Any:
 
 @jit_norefs_part
 def _odd_between(odd: Any, begin: Any, end: Any) -> Any:
-    """Return the number of odd rows in begin..end - 1."""
+    """Return the number of odd rows (without a base before their suffix) in begin..end - 1."""
     return _first_from(odd, end) - _first_from(odd, begin)
 
 
@@ -124,13 +127,15 @@ def _first_from(odd: Any, row: Any) -> Any:
 
 @jit_norefs
 def fill_rows(codes: Any, suffixes: Any, words: Any, odd: Any) -> int:
-    """Fill lines and the list of odd rows; return the number of odd rows.
+    """Write the transform of bases into cache lines, and list odd rows; return their number.
+
+    Odd rows have no base before their suffix.
 
     Parameters
     ----------
     codes : (n,) uint8: 0 for breaks, 1..4 for bases
     suffixes : (n,) int32, its suffix array
-    words : (8 l,) uint64, zeros
+    words : (8 l,) uint64, zeros, gets the cache lines
     odd : (k,) int64, large enough for all odd rows
     """
     a = c = g = t = used = row = 0
@@ -159,7 +164,10 @@ def fill_rows(codes: Any, suffixes: Any, words: Any, odd: Any) -> int:
 
 @jit_norefs
 def check_base_rows(words: Any, n_rows: int, odd: Any, has_odd: Any, totals: Any) -> Any:
-    """Return True if lines and odd rows are consistent; fill `has_odd` (l,) and `totals` (4,)."""
+    """Return True if counts, bases and odd rows agree; fill `has_odd` (l,) and `totals` (4,).
+
+    `has_odd` marks cache lines with an odd row, `totals` counts the bases A, C, G, T.
+    """
     used = 0
     totals[:] = 0
     for line in range(words.size // WORDS):
@@ -191,7 +199,7 @@ def _are_counts(words: Any, at: int, totals: Any) -> Any:
 
 @jit_norefs_inline
 def _is_clean(words: Any, at: int, n: int) -> Any:
-    """Return True if no bits are set after the last base of a line."""
+    """Return True if no bits are set after the last of n bases in the cache line at word `at`."""
     for word in range(2 * PAIRS):
         if words[at + COUNTS + word] & ~MASKS[PAIRS * n + (word >> 1)]:
             return False

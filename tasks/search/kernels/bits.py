@@ -21,7 +21,7 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 def count_bit_words(n_bits: int) -> int:
-    """Return the words of `n_bits` bits; one line more if the last is full, for rank(n)."""
+    """Return the 64-bit words of a bit vector with ranks, with one cache line more if full."""
     return WORDS * (n_bits // PER_LINE + 1)
 
 
@@ -35,7 +35,7 @@ def locate_bit(bit: Any) -> Any:
 
 @jit_norefs_inline
 def prefetch_bit(words: Any, bit: Any) -> None:
-    """Prefetch the line of a bit."""
+    """Prefetch the cache line of a bit."""
     prefetch(words, np.uint64(bit) // np.uint64(PER_LINE) * np.uint64(WORDS))
 
 
@@ -48,7 +48,7 @@ def is_set(words: Any, bit: Any) -> Any:
 
 @jit_norefs_inline
 def rank(words: Any, bit: Any) -> Any:
-    """Return the number of ones before a bit, int64."""
+    """Return the number of ones before a bit of the bit vector, int64."""
     word, place = locate_bit(bit)
     first = word & ~np.uint64(WORDS - 1)
     below = (np.uint64(1) << place) - np.uint64(1)
@@ -62,20 +62,20 @@ def rank(words: Any, bit: Any) -> Any:
 
 @jit_norefs_inline
 def _count_of(word: Any) -> Any:
-    """Return a mask of the count bits of a word."""
+    """Return a mask of the bits that are a count, in the first word of each cache line."""
     return COUNT if word & np.uint64(WORDS - 1) == np.uint64(0) else np.uint64(0)
 
 
 @jit_norefs_inline
 def set_bit(words: Any, bit: Any) -> None:
-    """Set a bit to 1; counts are filled afterwards."""
+    """Set a bit to 1; the counts for ranks are filled later."""
     word, place = locate_bit(bit)
     words[word] |= np.uint64(1) << place
 
 
 @jit_norefs
 def fill_counts(words: Any) -> Any:
-    """Fill the counts of lines; return the number of ones."""
+    """Write the number of ones before each cache line into it; return the number of all ones."""
     n = np.int64(0)
     for line in range(words.size // WORDS):
         at = line * WORDS
@@ -86,7 +86,7 @@ def fill_counts(words: Any) -> Any:
 
 @jit_norefs
 def checked_ones(words: Any, n_bits: int) -> Any:
-    """Return the number of ones; -1 if counts are wrong, or bits after the last one are set."""
+    """Return the number of ones; -1 if stored counts are wrong, or bits after `n_bits` are set."""
     n = np.int64(0)
     for line in range(words.size // WORDS):
         at = line * WORDS

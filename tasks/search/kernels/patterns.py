@@ -18,7 +18,7 @@ AT_ONCE = 32  # patterns in turn: while one waits for memory, the others continu
 
 @jit_norefs
 def fill_table(of: Any, k: int, table: Any) -> None:
-    """Fill the first row and the end of all k-mers, (4**k, 2) uint32.
+    """Write the range of rows (sorted suffixes) of each k-mer to `table`, (4**k, 2) uint32.
 
     In a k-mer's index the code of its last base is lowest.
     """
@@ -37,13 +37,13 @@ def fill_table(of: Any, k: int, table: Any) -> None:
 def rows_of_bases(
     of: Any, table: Any, k: int, data: Any, begins: Any, rows: Any, lefts: Any
 ) -> None:
-    """Fill the first row and the end of each pattern, (n, 2) int64.
+    """Write the range of rows (sorted suffixes) that begin with each pattern, (n, 2) int64.
 
     Parameters
     ----------
-    table : table of k-mers; with k = 0 that of the empty one
+    table : row ranges of k-mers from `fill_table`; with k = 0 those of the empty one
     data : (m,) uint8, codes of all patterns; a pattern with a code above 3 has no rows
-    begins : (n + 1,) int64, offsets of patterns in it
+    begins : (n + 1,) int64, offsets of patterns in `data`
     lefts : (AT_ONCE,) int64, scratch
     """
     n = len(begins) - 1
@@ -65,7 +65,7 @@ def rows_of_bases(
 
 @jit_norefs_inline
 def _begin(of: Any, table: Any, k: int, data: Any, begin: int, end: int, rows: Any, i: int) -> Any:
-    """Look up the last letters of a pattern; return the number of letters left."""
+    """Look up the rows of the last k bases of pattern i; return the number of bases left."""
     rows[i, 0], rows[i, 1] = 0, of.firsts[N_BASES]
     for at in range(begin, end):
         if data[at] >= N_BASES:
@@ -82,7 +82,7 @@ def _begin(of: Any, table: Any, k: int, data: Any, begin: int, end: int, rows: A
 
 @jit_norefs_inline
 def _longer(of: Any, data: Any, begin: int, left: int, rows: Any, i: int) -> Any:
-    """Extend the match of a pattern by the base before; return the number of letters left."""
+    """Extend the match of pattern i by the base before it; return the number of bases left."""
     base = np.uint64(data[begin + left - 1])
     low, high = bases.step_base(of, base, rows[i, 0]), bases.step_base(of, base, rows[i, 1])
     bases.prefetch_row(of.words, low)
@@ -93,7 +93,9 @@ def _longer(of: Any, data: Any, begin: int, left: int, rows: Any, i: int) -> Any
 
 @jit_norefs
 def rows_of_bytes(of: Any, data: Any, begins: Any, rows: Any, lanes: Any) -> None:
-    """Fill the rows of patterns of bytes, as `rows_of_bases` does; one tree level per turn.
+    """Write the row ranges of patterns of bytes, as `rows_of_bases`, with a wavelet tree.
+
+    Patterns take turns, one tree level each.
 
     lanes : (AT_ONCE, LANE) int64, scratch
     """
@@ -116,7 +118,7 @@ def rows_of_bytes(of: Any, data: Any, begins: Any, rows: Any, lanes: Any) -> Non
 
 @jit_norefs_inline
 def _begin_byte(of: Any, data: Any, begin: int, rows: Any, i: int, lanes: Any, lane: int) -> None:
-    """Start the next byte of a pattern at the root, unless there is none."""
+    """Start the search of a pattern's next byte, if any, at the root of the wavelet tree."""
     if not lanes[lane, LEFT]:
         return
     byte = np.int64(data[begin + lanes[lane, LEFT] - 1])
@@ -133,7 +135,7 @@ def _begin_byte(of: Any, data: Any, begin: int, rows: Any, i: int, lanes: Any, l
 
 @jit_norefs_inline
 def _go_down(of: Any, data: Any, begin: int, rows: Any, i: int, lanes: Any, lane: int) -> None:
-    """Descend one level with both ends of the rows, or continue from a leaf to the next byte."""
+    """Move a pattern's row range down one tree level, or from a leaf to the pattern's next byte."""
     byte, bits = lanes[lane, BYTE], lanes[lane, BITS]
     if bits == 0:
         rows[i, 0] += of.firsts[byte]

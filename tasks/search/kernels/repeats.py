@@ -21,16 +21,16 @@ NOWHERE = -1
 
 
 class RepeatRows(NamedTuple):
-    """Runs of a transform, with sampled positions.
+    """Runs of equal letters in a Burrows-Wheeler transform, with positions: an r-index.
 
     Attributes
     ----------
-    own : (257,) int64, first run of each letter, and number of runs
+    own : (257,) int64, first run of each letter, in the order by letter, and number of runs
     begins : (r,) uint32, starts of runs in the transform without the primary row; by letter
-    before : (r + 1,) uint32, letters in the runs before, in that order
-    ends : (r,) uint32, position of the last row of each
+    before : (r + 1,) uint32, letters in the runs before, in the order by letter
+    ends : (r,) uint32, text position of the last row of each run
     heads : (h,) uint32, positions of the first rows of runs, and of the primary row, ascending
-    above : (h,) uint32, position of the row before each
+    above : (h,) uint32, position of the row before each row of `heads`
     firsts : (257,) int64, first row of the suffixes that begin with each letter, and number of rows
     primary : row of the whole text; no run extends across it
     last : position of the last row
@@ -49,7 +49,10 @@ class RepeatRows(NamedTuple):
 
 @jit_norefs_inline
 def _last_below(numbers: Any, low: Any, high: Any, most: Any) -> Any:
-    """Return the last index in low..high - 1 of ascending numbers below `most`, else low - 1."""
+    """Return the last index in low..high - 1 with a number below `most`, else low - 1.
+
+    The numbers ascend.
+    """
     while low < high:
         middle = (low + high) >> 1
         if np.int64(numbers[middle]) < most:
@@ -61,13 +64,15 @@ def _last_below(numbers: Any, low: Any, high: Any, most: Any) -> Any:
 
 @jit_norefs
 def fill_runs(text: Any, suffixes: Any, symbols: Any, lengths: Any, firsts: Any, lasts: Any) -> Any:
-    """Fill the runs, in the order of rows; return their number, and the primary row.
+    """Find the runs of equal letters in the transform; return their number, and the primary row.
+
+    The primary row is that of the whole text.
 
     Parameters
     ----------
     text, suffixes : (n,) uint8 and int32, n >= 1
     symbols, lengths : (r,) uint8 and uint32; runs beyond r are only counted
-    firsts, lasts : (r,) uint32, positions of the first and of the last row of each
+    firsts, lasts : (r,) uint32, text positions of the first and of the last row of each run
     """
     used, primary, before = 0, 0, np.int64(-1)
     for row in range(text.size + 1):
@@ -88,14 +93,17 @@ def fill_runs(text: Any, suffixes: Any, symbols: Any, lengths: Any, firsts: Any,
 
 @jit_norefs
 def find_pattern_rows(of: Any, data: Any, begins: Any, rows: Any) -> None:
-    """Fill rows and the position of the last one, (n, 3) int64, of patterns."""
+    """Write the range of rows of each pattern, and its last row's text position: (n, 3) int64."""
     for i in range(len(begins) - 1):
         find_one(of, data, begins[i], begins[i + 1], rows, i)
 
 
 @jit_norefs_inline
 def find_one(of: Any, data: Any, begin: Any, end: Any, rows: Any, i: int) -> Any:
-    """Search letters begin..end - 1; return the first index from which on they occur."""
+    """Search data[begin:end] from its end; write row range and position to rows[i].
+
+    Returns the first index from which it occurs.
+    """
     low, high, place = np.int64(0), of.firsts[ALPHABET_SIZE], np.int64(of.last)
     while end > begin and low < high:
         end -= 1
@@ -129,7 +137,10 @@ def _length(of: Any, run: Any) -> Any:
 
 @jit_norefs
 def find_repeat_windows(of: Any, data: Any, length: int, windows: Any, rows: Any) -> Any:
-    """Fill starts (k,) int64 and rows (k, 3) of windows that occur; return their number."""
+    """Find windows of `length` letters of a query that occur; return their number.
+
+    `windows` gets their starts (k,) int64, `rows` their row ranges and last positions (k, 3).
+    """
     used, begin = 0, np.int64(0)
     while begin + length <= data.size:
         at = find_one(of, data, begin, begin + length, rows, used)
@@ -142,7 +153,10 @@ def find_repeat_windows(of: Any, data: Any, length: int, windows: Any, rows: Any
 
 @jit_norefs
 def fill_row_positions(of: Any, rows: Any, positions: Any) -> bool:
-    """Fill the positions of all rows of patterns, backwards; return True if all are in the text."""
+    """Write the text positions of all rows of patterns; return True if all are in the text.
+
+    In a pattern's range they are written from the last row to the first.
+    """
     used, n = 0, of.firsts[ALPHABET_SIZE] - 1
     for i in range(len(rows)):
         place = rows[i, PLACE]

@@ -33,7 +33,7 @@ def write_bits(words: Any, at: Any, value: Any, width: Any) -> Any:
 
 @jit_norefs_inline
 def read_bits(words: Any, at: Any, width: Any) -> Any:
-    """Return 0 to 63 bits as int64."""
+    """Return `width` (0 to 63) bits of words at a bit offset as int64."""
     word, shift = at >> 6, np.uint64(at & 63)
     value = words[word] >> shift
     if shift:
@@ -43,7 +43,7 @@ def read_bits(words: Any, at: Any, width: Any) -> Any:
 
 @jit_norefs_inline
 def _bits_of(number: Any) -> Any:
-    """Return the number of bits after the first one of a number above 0."""
+    """Return the number of bits of a number above 0, without its leading 1."""
     n = np.int64(0)
     while number >> (n + 1):
         n += 1
@@ -52,7 +52,7 @@ def _bits_of(number: Any) -> Any:
 
 @jit_norefs
 def count_length_bits(lengths: Any) -> Any:
-    """Return the number of bits of lengths (r,) uint32 in Elias's gamma code."""
+    """Return the bits that lengths of runs, (r,) uint32, take in Elias's gamma code."""
     total = np.int64(0)
     for i in range(lengths.size):
         total += 2 * _bits_of(np.int64(lengths[i])) + 1
@@ -61,7 +61,10 @@ def count_length_bits(lengths: Any) -> Any:
 
 @jit_norefs
 def put_lengths(lengths: Any, words: Any) -> None:
-    """Write lengths in gamma code: as many zeros as bits follow the first one, then all bits."""
+    """Write lengths of runs in Elias's gamma code.
+
+    For each, as many zeros as bits follow the leading 1, then all bits.
+    """
     at = np.int64(0)
     for i in range(lengths.size):
         n = _bits_of(np.int64(lengths[i]))
@@ -71,7 +74,7 @@ def put_lengths(lengths: Any, words: Any) -> None:
 
 @jit_norefs
 def take_lengths(words: Any, n: int, lengths: Any) -> Any:
-    """Fill lengths (r,) uint32; return True if they are complete, with sum n."""
+    """Read lengths of runs (r,) in gamma code; return True if they are complete, with sum n."""
     at, total, end = np.int64(0), np.int64(0), np.int64(64 * (words.size - 1))
     for i in range(lengths.size):
         zeros = np.int64(0)
@@ -89,7 +92,7 @@ def take_lengths(words: Any, n: int, lengths: Any) -> Any:
 
 @jit_norefs
 def put_numbers(numbers: Any, width: int, words: Any) -> None:
-    """Write numbers (k,) with `width` bits each."""
+    """Pack numbers (k,) into words, `width` bits each."""
     at = np.int64(0)
     for i in range(numbers.size):
         at = write_bits(words, at, np.int64(numbers[i]), width)
@@ -97,7 +100,7 @@ def put_numbers(numbers: Any, width: int, words: Any) -> None:
 
 @jit_norefs
 def take_numbers(words: Any, width: int, numbers: Any) -> None:
-    """Fill numbers (k,) of `width` bits each; there must be a word after the last."""
+    """Unpack numbers (k,) of `width` bits each from words, which have one more after the last."""
     for i in range(numbers.size):
         numbers[i] = read_bits(words, i * width, width)
 
@@ -106,7 +109,7 @@ def take_numbers(words: Any, width: int, numbers: Any) -> None:
 def sort_runs(
     symbols: Any, lengths: Any, primary: int, own: Any, order: Any, rows: Any, before: Any
 ) -> None:
-    """Sort runs by letter, then by start.
+    """Sort the runs of a Burrows-Wheeler transform by letter, then by start.
 
     Parameters
     ----------
@@ -137,10 +140,11 @@ def sort_runs(
 
 @jit_norefs
 def link(rows: Any, lengths: Any, order: Any, before: Any, of_last: bool, following: Any) -> None:
-    """Fill the successor run (r,) int32 of each run's first row, or last row; else END.
+    """Link runs whose positions follow from each other: write each one's successor (r,) int32.
 
-    A successor exists if that row leads to the first row, or last row, of another run. In the order
-    by letter, the rows to which runs lead ascend.
+    The successor of a run is that whose first row has the suffix one letter longer than its own
+    first row's; with `of_last`, last rows. It is END if that row is not the first, or last, one of
+    a run. In the order by letter, the rows to which runs lead ascend.
     """
     at = 0
     for k in range(order.size):
@@ -158,7 +162,7 @@ def _row(rows: Any, lengths: Any, run: Any, of_last: Any) -> Any:
 
 @jit_norefs
 def mark_followers(following: Any, is_follower: Any) -> Any:
-    """Fill flags (r,) bool of runs with a predecessor; return the number without one."""
+    """Write whether each run has a predecessor in a chain, (r,) bool; return the number without."""
     is_follower[:] = False
     n = following.size
     for i in range(following.size):
@@ -170,9 +174,10 @@ def mark_followers(following: Any, is_follower: Any) -> Any:
 
 @jit_norefs
 def follow_run_chains(following: Any, is_follower: Any, known: Any, positions: Any) -> Any:
-    """Fill positions (r,) int64 from those of first runs of chains; return True if complete.
+    """Write the positions of all runs, (r,), from the `known` ones of the first run of each chain.
 
-    No two runs have the same successor, so a chain with a first run ends.
+    Returns True if all runs are reached. No two runs have the same successor, so a chain with a
+    first run ends.
     """
     used = reached = 0
     for first in range(following.size):

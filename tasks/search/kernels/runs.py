@@ -13,15 +13,15 @@ BREAK = 0  # code of a break; bases are 1..4
 
 @jit_norefs
 def split_base_runs(codes: Any, borders: Any, text: Any, text_starts: Any, starts: Any) -> Any:
-    """Copy the runs of bases, with one break between; return their number, and letters copied.
+    """Copy the runs of bases to a text with one break between; return number of runs and letters.
 
     Parameters
     ----------
     codes : (n,) uint8: 0..3 are bases
     borders : (b,) int64, record borders, ascending
     text : (n + r,) uint8, filled
-    text_starts : (r,) int64, large enough for all runs, filled: their starts in the text
-    starts : (r,) int64, filled: their starts in the codes
+    text_starts : (r,) int64, large enough for all runs, filled: starts of runs in `text`
+    starts : (r,) int64, filled: starts of runs in `codes`
     """
     runs, used, border, is_inside = 0, 0, 0, False
     for at in range(codes.size):

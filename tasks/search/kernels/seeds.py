@@ -22,7 +22,11 @@ BEGIN, LOW, HIGH = range(3)  # fields of a window: first letter in the query, fi
 
 @jit_norefs
 def find_seed_windows(of_bases: Any, of_bytes: Any, data: Any, length: int, windows: Any) -> int:
-    """Fill the windows (k, 3) int64 of codes or bytes (m,) that occur; return their number."""
+    """Find windows of `length` letters of a query that occur; return their number.
+
+    `data` (m,) are its codes or bytes. `windows` gets start and range of rows of each, (k, 3)
+    int64.
+    """
     used = begin = 0
     while begin + length <= data.size:
         low, high, at = np.int64(0), _n_rows(of_bases, of_bytes), begin + length
@@ -40,7 +44,10 @@ def find_seed_windows(of_bases: Any, of_bytes: Any, data: Any, length: int, wind
 def expand_windows(
     of_bases: Any, of_bytes: Any, data: Any, windows: Any, begins: Any, rows: Any
 ) -> int:
-    """Fill starts and rows (n,) int64 of windows with unequal letters before; return n."""
+    """Write start and row of each occurrence of windows, (n,) int64 each; return n.
+
+    Occurrences with the same letter before them in text and query are skipped: they extend a match.
+    """
     used = 0
     for i in range(len(windows)):
         begin = windows[i, BEGIN]
@@ -63,7 +70,10 @@ def _n_rows(of_bases: Any, of_bytes: Any) -> Any:
 
 @jit_norefs_inline
 def _longer(of_bases: Any, of_bytes: Any, letter: Any, low: Any, high: Any) -> Any:
-    """Return first row and end for a letter before a match; an empty range without one."""
+    """Return the range of rows of `letter` followed by a match with rows low..high - 1.
+
+    It is empty if that does not occur.
+    """
     first = end = low
     if of_bases is not None and letter < N_BASES:
         base = np.uint64(letter)
@@ -77,7 +87,7 @@ def _longer(of_bases: Any, of_bytes: Any, letter: Any, low: Any, high: Any) -> A
 
 @jit_norefs_inline
 def _is_before(of_bases: Any, of_bytes: Any, letter: Any, row: Any) -> Any:
-    """Return True if a letter precedes the suffix of a row."""
+    """Return True if `letter` precedes the suffix of a row in the text."""
     is_same = False
     if of_bases is not None:
         is_same = np.uint64(letter) == bases.base_at(of_bases.words, row)

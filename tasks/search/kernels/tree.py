@@ -19,12 +19,12 @@ NODE = 4
 
 
 class ByteRows(NamedTuple):
-    """Transform of bytes, with the data for ranks.
+    """Burrows-Wheeler transform of bytes as a wavelet tree, for ranks.
 
     Attributes
     ----------
-    bits : (8 l,) uint64, lines of the nodes' bits
-    nodes : (m, NODE) int64; children of 0 and 1: a node, or ~byte
+    bits : (8 l,) uint64, cache lines of counts and bits of all nodes
+    nodes : (m, NODE) int64: children for bits 0 and 1 (a node, or ~byte), first bit, ones before it
     codes, lengths : (256,) uint64 and int64: code of each byte, its first bit highest; 0 bits if
         the text has no other byte
     firsts : (257,) int64, first row of the suffixes that begin with each byte, and number of rows
@@ -43,19 +43,19 @@ class ByteRows(NamedTuple):
 
 @jit_norefs_inline
 def fetch_node(of: Any, node: Any, at: Any) -> None:
-    """Prefetch the line of a bit of a node."""
+    """Prefetch the cache line of bit `at` of a tree node."""
     prefetch_bit(of.bits, of.nodes[node, BEGIN] + at)
 
 
 @jit_norefs_inline
 def ones_before(of: Any, node: Any, at: Any) -> Any:
-    """Return the number of ones of a node before one of its bits."""
+    """Return the number of ones before bit `at` of a tree node."""
     return rank(of.bits, of.nodes[node, BEGIN] + at) - of.nodes[node, BEFORE]
 
 
 @jit_norefs_inline
 def down(of: Any, node: Any, at: Any) -> Any:
-    """Return the child that a bit leads to, and the position in it."""
+    """Return the child that bit `at` of a tree node leads to, and the index of its bit there."""
     ones = ones_before(of, node, at)
     is_one = is_set(of.bits, of.nodes[node, BEGIN] + at)
     return (of.nodes[node, ONE], ones) if is_one else (of.nodes[node, ZERO], at - ones)
@@ -63,7 +63,10 @@ def down(of: Any, node: Any, at: Any) -> Any:
 
 @jit_norefs_inline
 def step_byte(of: Any, byte: Any, row: Any) -> Any:
-    """Return the first row of suffixes that begin with a byte and go on as those from `row`."""
+    """Return the first row whose suffix is at least a byte followed by the suffix of `row`.
+
+    It is one step of a backward search (LF mapping).
+    """
     at, node = row - (row > of.primary), of.root
     code, length = of.codes[byte], of.lengths[byte]
     for shift in range(length - 1, -1, -1):
@@ -76,9 +79,9 @@ def step_byte(of: Any, byte: Any, row: Any) -> Any:
 
 @jit_norefs_inline
 def back(of: Any, row: Any) -> Any:
-    """Return the byte before the suffix of a row, and the row of the suffix that begins with it.
+    """Return the byte before the suffix of a row, and the row of the suffix with that byte.
 
-    The row must not be the primary one.
+    The row must not be the primary one, of the whole text.
     """
     at, node = row - (row > of.primary), of.root
     while node >= 0:
@@ -88,7 +91,10 @@ def back(of: Any, row: Any) -> Any:
 
 @jit_norefs
 def gather_bytes_before(text: Any, suffixes: Any, out: Any) -> int:
-    """Fill the bytes before the suffixes, except that of the whole text; return its row."""
+    """Write the Burrows-Wheeler transform: the byte before each suffix, in sorted order.
+
+    The whole text has none; the result is its row.
+    """
     out[0] = text[text.size - 1]
     used, primary = 1, 0
     for i in range(suffixes.size):
@@ -103,7 +109,10 @@ def gather_bytes_before(text: Any, suffixes: Any, out: Any) -> int:
 
 @jit_norefs
 def fill_bits(transformed: Any, codes: Any, lengths: Any, nodes: Any, ends: Any, bits: Any) -> None:
-    """Set the bits of all nodes; `ends` (m,) int64 initially has the nodes' first bits."""
+    """Write the bits of all nodes of the wavelet tree of a Burrows-Wheeler transform.
+
+    `ends` (m,) int64 initially has the first bit of each node, and is changed.
+    """
     for i in range(transformed.size):
         code, node = codes[transformed[i]], 0
         for shift in range(lengths[transformed[i]] - 1, -1, -1):
@@ -116,7 +125,7 @@ def fill_bits(transformed: Any, codes: Any, lengths: Any, nodes: Any, ends: Any,
 
 @jit_norefs
 def are_nodes_whole(bits: Any, nodes: Any, ones: Any, n_bits: int) -> bool:
-    """Return True if each node has the expected ones (m,) int64; fill the ones before."""
+    """Return True if each tree node has the expected ones (m,) int64; write the ones before it."""
     for i in range(len(nodes)):
         end = nodes[i + 1, BEGIN] if i + 1 < len(nodes) else n_bits
         nodes[i, BEFORE] = rank(bits, nodes[i, BEGIN])

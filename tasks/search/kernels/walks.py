@@ -23,13 +23,13 @@ AT_ROW = -1  # no node
 
 
 class Samples(NamedTuple):
-    """Sampled positions of some rows.
+    """Text positions of sampled rows (suffixes in sorted order).
 
     Attributes
     ----------
-    marks : (8 l,) uint64, bits of the sampled rows
+    marks : (8 l,) uint64, bit vector of the sampled rows
     positions : (k,) uint32, their positions in the text, in the order of the rows
-    rate : exclusive upper bound of the steps of a walk
+    rate : upper bound of the steps of a walk to a sampled row
     """
 
     marks: npt.NDArray[np.uint64]
@@ -39,11 +39,12 @@ class Samples(NamedTuple):
 
 @jit_norefs
 def fill_marks(text: Any, suffixes: Any, rate: int, has_breaks: bool, marks: Any) -> None:
-    """Mark rows at every `rate`-th position, the end, and after breaks if code 0 is a break.
+    """Mark the rows to sample: of every `rate`-th text position, and of the end.
 
-    text : (n,) uint8
-    suffixes : (n,) int32, its suffix array; a row before them is that of the empty suffix
-    marks : (8 l,) uint64, zeros; counts are not filled
+    With `has_breaks`, rows of positions after a break, code 0, are marked, too.
+
+    text : (n,) uint8 suffixes : (n,) int32, its suffix array; a row before them is that of the
+    empty suffix marks : (8 l,) uint64, zeros; counts are not filled
     """
     for row in range(text.size + 1):
         place = text.size if row == 0 else np.int64(suffixes[row - 1])
@@ -53,7 +54,7 @@ def fill_marks(text: Any, suffixes: Any, rate: int, has_breaks: bool, marks: Any
 
 @jit_norefs
 def fill_marked_positions(suffixes: Any, marks: Any, positions: Any) -> None:
-    """Fill the positions of marked rows."""
+    """Write the text positions of marked rows, in the order of rows."""
     used = 0
     for row in range(suffixes.size + 1):
         if is_set(marks, row):
@@ -63,7 +64,9 @@ def fill_marked_positions(suffixes: Any, marks: Any, positions: Any) -> None:
 
 @jit_norefs
 def locate_bases(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None:
-    """Fill the positions (k,) int64 of rows (k,) int64, NOWHERE if no walk reaches a sampled row.
+    """Write the text positions (k,) int64 of rows (k,) of an index of bases, by walks to samples.
+
+    NOWHERE is written if no walk reaches a sampled row.
 
     walks : (AT_ONCE * WALK,) int64, scratch
     """
@@ -85,7 +88,10 @@ def locate_bases(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None
 
 @jit_norefs
 def locate_bytes(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None:
-    """Do the same in the rows of bytes, one tree level per turn."""
+    """Write the text positions of rows of an index of bytes, as `locate_bases` does.
+
+    Walks take turns, one level of the wavelet tree each.
+    """
     live = started = _begin(rows, walks)
     while live:
         lane = np.uint64(0)
@@ -103,7 +109,10 @@ def locate_bytes(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None
 
 @jit_norefs_inline
 def _begin_step(of: Any, walks: Any, lane: Any) -> None:
-    """Start a step at the root; the primary row is sampled, unless the index is damaged."""
+    """Start a step of a walk at the root of the wavelet tree.
+
+    The primary row, of the whole text, is sampled, unless the index is damaged.
+    """
     walk = lane * STRIDE
     row = walks[walk + ROW]
     if row == of.primary:
@@ -118,7 +127,10 @@ def _begin_step(of: Any, walks: Any, lane: Any) -> None:
 
 @jit_norefs_inline
 def _go_down(of: Any, samples: Any, walks: Any, lane: Any) -> None:
-    """Descend one level, or move from a leaf to the row of the suffix one byte longer."""
+    """Move a walk down one level of the wavelet tree, or from a leaf to the next row.
+
+    The next row is that of the suffix one byte longer.
+    """
     walk = lane * STRIDE
     node, at = tree.down(of, walks[walk + NODE], walks[walk + ROW])
     if node >= 0:
@@ -131,7 +143,7 @@ def _go_down(of: Any, samples: Any, walks: Any, lane: Any) -> None:
 
 @jit_norefs_inline
 def _begin(rows: Any, walks: Any) -> Any:
-    """Start the first walks; return their number."""
+    """Start the first AT_ONCE walks from rows; return their number."""
     live = np.uint64(min(rows.size, AT_ONCE))
     for lane in range(live):
         _put(walks, lane, rows, lane)
@@ -147,9 +159,10 @@ def _put(walks: Any, lane: Any, rows: Any, which: Any) -> None:
 
 @jit_norefs_inline
 def _has_arrived(samples: Any, walks: Any, lane: Any, out: Any) -> Any:
-    """Return True if a walk ends, and record its row and steps; else count the next step.
+    """Return True if a walk is at a sampled row or too long, and record its row and steps.
 
-    The position is looked up later: here the loop would run out of registers.
+    Otherwise count the next step. The position is looked up later: here the loop would run out of
+    registers.
     """
     walk = lane * STRIDE
     row, steps = walks[walk + ROW], walks[walk + STEPS]
@@ -165,7 +178,7 @@ def _has_arrived(samples: Any, walks: Any, lane: Any, out: Any) -> Any:
 
 @jit_norefs_inline
 def _next(rows: Any, walks: Any, lane: Any, live: Any, started: Any) -> Any:
-    """Start the next walk in a lane, or move the last one there; return live and started counts."""
+    """Replace an ended walk by the next one or the last active one; return active and started."""
     if started < np.uint64(rows.size):
         _put(walks, lane, rows, started)
         return live, started + np.uint64(1)
@@ -177,7 +190,7 @@ def _next(rows: Any, walks: Any, lane: Any, live: Any, started: Any) -> Any:
 
 @jit_norefs_inline
 def _fill_found(samples: Any, out: Any) -> None:
-    """Replace recorded rows and steps by positions."""
+    """Replace the recorded rows and steps of walks by text positions."""
     for i in range(out.size):
         if out[i] != NOWHERE:
             row, steps = out[i] >> STEP_BITS, out[i] & ((1 << STEP_BITS) - 1)

@@ -32,7 +32,7 @@ INDEX_COPIES = 6
 
 
 class Located(NamedTuple):
-    """Positions of patterns: (n,) int64 each."""
+    """Occurrences: indices of patterns and positions, (n,) int64 each."""
 
     which: Positions
     place: Positions
@@ -40,7 +40,7 @@ class Located(NamedTuple):
 
 @dataclass(frozen=True)
 class CountInChunk:
-    """Engine task that counts patterns in a chunk and across its end."""
+    """Engine task that counts occurrences of patterns in a chunk and across its end."""
 
     text: IndexedText
     patterns: Patterns
@@ -49,11 +49,11 @@ class CountInChunk:
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory for a chunk, in bytes."""
+        """Upper bound of the memory of one chunk's task, in bytes."""
         return peak_bytes_of(self.text)
 
     def __call__(self, number: int) -> Positions:
-        """Return the count of each pattern, (n,) int64."""
+        """Return the count of each pattern in chunk `number`, (n,) int64."""
         with naming(f"{self.text.store}, chunk {number}"):
             counts = self.text.index(number).counts(self.patterns.symbols)
             across = _across(self.text, self.patterns, number)
@@ -81,11 +81,11 @@ class LocateInChunk:
 
     @property
     def peak_bytes(self) -> int:
-        """Memory of a chunk, whose text may be read, too."""
+        """Upper bound of the memory of one chunk's task, in bytes, if its text is read, too."""
         return peak_bytes_of(self.text) + scan.COPIES * self.text.how.chunk
 
     def __call__(self, number: int) -> Occurrences:
-        """Return the occurrences of the patterns."""
+        """Return the occurrences of the patterns in chunk `number`."""
         with naming(f"{self.text.store}, chunk {number}"):
             begin, _ = self.text.how.window(number)
             index = self.text.index(number)
@@ -116,13 +116,16 @@ class LocateInChunk:
         return Located(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _all(self, index: TextIndex, number: int, text: Ragged) -> Located:
-        """Return all places; an index of runs needs no walk to each."""
+        """Return all occurrences of patterns in a chunk; an r-index needs no walk to each."""
         if isinstance(index, RowIndex):
             return Located(*scan.located(self.text, number, index, text))
         return Located(*index.located(text))
 
     def _first(self, index: TextIndex, number: int, one: int, count: int) -> Positions:
-        """Return the first positions of one pattern, as many as requested or more."""
+        """Return the lowest positions of pattern `one`, which occurs `count` times in a chunk.
+
+        There are as many as requested, or more.
+        """
         assert self.most is not None
         pattern = some_of(self.patterns.symbols, np.arange(len(self.patterns.symbols)) == one)
         begin, end = self.text.how.window(number)
@@ -132,19 +135,22 @@ class LocateInChunk:
 
 
 def check_inside(index: TextIndex, positions: Positions, lengths: Positions | int) -> None:
-    """Raise CorruptChunk if a match does not end inside the text."""
+    """Raise CorruptChunk if a match ends beyond the indexed text."""
     if int((positions + lengths).max(initial=0)) > index.n:
         raise CorruptChunk("the index is of another text: what is found ends behind it")
 
 
 def reach_of(text: IndexedText, number: int, length: int) -> tuple[int, int]:
-    """Return the range of letters of matches across the end of a chunk that start in it."""
+    """Return the range of letters that matches across the end of a chunk may contain.
+
+    The matches have at most `length` letters and start in the chunk.
+    """
     begin, end = text.how.window(number)
     return max(begin, end - length + 1), min(text.how.size, end + length - 1)
 
 
 def build_border_index(text: IndexedText, begin: int, end: int) -> TextIndex:
-    """Return a temporary index of letters around the end of a chunk."""
+    """Build a temporary index of letters begin..end - 1, such as those around a chunk's end."""
     letters = text.stored.read(begin, end)
     if text.how.kind == "bytes":
         return ByteIndex.made(letters, WINDOW_RATE)
@@ -152,12 +158,12 @@ def build_border_index(text: IndexedText, begin: int, end: int) -> TextIndex:
 
 
 def peak_bytes_of(text: IndexedText) -> int:
-    """Return an upper bound of the memory of a chunk's index, in bytes."""
+    """Return an upper bound of the memory of a chunk's opened index, in bytes."""
     return INDEX_COPIES * text.rows.shape[1]
 
 
 def _across(text: IndexedText, patterns: Patterns, number: int) -> Located:
-    """Return the matches across the end of a chunk that start in it, as array positions."""
+    """Return the matches that start in a chunk and cross its end, as positions in the array."""
     _, end = text.how.window(number)
     first, last = reach_of(text, number, patterns.longest)
     if not first < end < last:

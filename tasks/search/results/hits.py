@@ -26,12 +26,12 @@ def check_length(pattern: bytes) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Patterns to search for; for bases, their reverse complements, too.
+    """Patterns to search for; for bases, also their reverse complements.
 
     Attributes
     ----------
-    symbols : bytes of all of them, base codes for an index of bases
-    pattern : (k,) int64, index of the user's pattern
+    symbols : bytes of all k patterns, base codes for an index of bases
+    pattern : (k,) int64, index of the user's pattern that each stands for
     strand : (k,) int8, FORWARD or REVERSE
     n : number of the user's patterns
     """
@@ -43,9 +43,10 @@ class Patterns:
 
     @classmethod
     def of(cls, patterns: Sequence[bytes], kind: Kind, *, both_strands: bool = True) -> Patterns:
-        """Return patterns; one equal to its reverse complement is searched once.
+        """Return patterns in the form that an index takes, with reverse complements for bases.
 
-        Raises BadParams for an empty pattern or one of more than MOST_LENGTH letters.
+        A pattern equal to its reverse complement is searched once. Raises BadParams for an empty
+        pattern or one of more than MOST_LENGTH letters.
         """
         found: list[tuple[npt.NDArray[np.uint8], int, int]] = []
         for number, pattern in enumerate(patterns):
@@ -79,7 +80,7 @@ class Patterns:
 
 
 def some_of(lines: Ragged, keep: npt.NDArray[np.bool_]) -> Ragged:
-    """Return the lines selected by a mask."""
+    """Return the lines that a mask selects."""
     lengths = lines.lengths
     offsets = np.concatenate(([0], np.cumsum(lengths[keep])))
     return Ragged(lines.data[np.repeat(keep, lengths)], offsets)
@@ -106,7 +107,7 @@ class Occurrences:
 
     @classmethod
     def joined(cls, parts: Iterable[Occurrences], most: int | None = None) -> Occurrences:
-        """Return sorted hits; with `most`, only those at the lowest positions of each pattern."""
+        """Merge and sort occurrences; with `most`, only the lowest positions of each pattern."""
         some = list(parts)
         pattern = np.concatenate([np.empty(0, np.int64), *(one.pattern for one in some)])
         place = np.concatenate([np.empty(0, np.int64), *(one.place for one in some)])

@@ -19,7 +19,7 @@ ONE_NEWLINE = Ragged(np.frombuffer(NEWLINE, np.uint8), np.array([0, 1]))
 
 
 class HitLines(NamedTuple):
-    """Lines of a chunk with a hit.
+    """Number of lines of a chunk with a hit, in a form that can be added over chunks.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class LinesInChunk:
 
     @property
     def peak_bytes(self) -> int:
-        """Memory of a chunk."""
+        """Upper bound of the memory of one chunk's task, in bytes."""
         return LocateInChunk(self.text, self.patterns).peak_bytes + 2 * self.text.how.chunk
 
     def __call__(self, number: int) -> HitLines:
@@ -70,7 +70,7 @@ def lines_of(chunks: Iterable[HitLines]) -> int:
 
 
 def _in_lines(positions: Positions, ends: Positions) -> HitLines:
-    """Return the line counts for hits (k,) and line ends, both relative to the chunk's start."""
+    """Count the lines with a hit; hits (k,) and line ends are relative to the chunk's start."""
     lines = np.unique(np.searchsorted(ends, positions))
     in_first, in_last = bool(lines[0] == 0), bool(ends.size and lines[-1] == ends.size)
     return HitLines(lines.size - in_first, in_first, in_last, bool(ends.size))

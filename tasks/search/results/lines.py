@@ -21,13 +21,13 @@ REACH = 1 << 16  # bytes of a longer line that are shown on either side of its f
 
 
 class Line(NamedTuple):
-    """Line, or the shown part of a long line.
+    """Line of a text to print, or the shown part of a long line.
 
     Attributes
     ----------
     place : position of the first byte of the line
     text : bytes without the newline
-    is_hit : whether the line contains a hit; other lines are context
+    is_hit : True if the line contains a hit; False for context
     before, behind : bytes of the line that are left out on either side of `text`
     """
 
@@ -45,7 +45,7 @@ class Line(NamedTuple):
 
 @dataclass
 class _ShownLine:
-    """Line to show: its end, and the span of its first hit."""
+    """Line to print: its end, and begin and end of its first hit."""
 
     end: int
     is_hit: bool
@@ -53,7 +53,7 @@ class _ShownLine:
 
 
 class TextLines:
-    """Lines of a text, read through cached chunks."""
+    """Reader of lines around positions of a text, through cached chunks."""
 
     def __init__(self, text: CachedChunks) -> None:
         self._text = text
@@ -79,7 +79,7 @@ class TextLines:
             yield group
 
     def _found(self, positions: Positions, ends: Positions, n: int) -> dict[int, _ShownLine]:
-        """Return the lines to show by their start; the ends of a long line are searched once."""
+        """Return the lines to print, by their start; the ends of a long line are searched once."""
         order = np.argsort(positions, kind="stable")
         positions, ends = positions[order], ends[order]
         found: dict[int, _ShownLine] = {}
@@ -98,7 +98,10 @@ class TextLines:
     def _own(
         self, found: dict[int, _ShownLine], begin: int, last: int, hit: tuple[int, int], end: int
     ) -> int:
-        """Add the line of a hit, and all lines up to the end of its hits; return the last end."""
+        """Add the line of a hit, and further lines up to the end of hits.
+
+        Return the last line's end.
+        """
         found[begin] = _ShownLine(last, True, hit)
         while last + 1 < end:
             begin, last = last + 1, self._end(last + 1)
@@ -121,7 +124,7 @@ class TextLines:
             found.setdefault(begin, _ShownLine(end, False, (begin, begin)))
 
     def _line(self, begin: int, found: _ShownLine) -> Line:
-        """Return the shown part of a line: all of it, or the surroundings of its first hit."""
+        """Read the shown part of a line: all of it, or the surroundings of its first hit."""
         end = found.end
         if end - begin <= SHOWN:
             return Line(begin, self._read(begin, end), found.is_hit)
@@ -131,7 +134,7 @@ class TextLines:
         return Line(begin, text, found.is_hit, first - begin, end - last)
 
     def _begin(self, place: int, least: int) -> int:
-        """Return the start of the line at a position; it is not before `least`."""
+        """Return the start of the line at a position, but not less than `least`."""
         end, step = place, STEP
         while end > least:
             begin = max(least, end - step)

@@ -36,13 +36,13 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class ExactMatches:
-    """Matches of a query, sorted by strand, start and position.
+    """Maximal exact matches of a query in a text, sorted by strand, start and position.
 
     Attributes
     ----------
-    begin : (n,) int64, start of each in the query
+    begin : (n,) int64, start of each match in the query
     place : (n,) int64, position of its first letter in the array
-    length : (n,) int64, letters
+    length : (n,) int64, letters of the match
     strand : (n,) int8: 1, or -1 for the reverse complement of that part of the query
     """
 
@@ -57,7 +57,7 @@ class ExactMatches:
 
     @classmethod
     def joined(cls, parts: Iterable[npt.NDArray[np.void]], n: int) -> ExactMatches:
-        """Return distinct matches from rows of MATCH, for a query of n letters."""
+        """Merge rows of MATCH into distinct, sorted matches, for a query of n letters."""
         rows = np.unique(np.concatenate([np.empty(0, MATCH), *parts]))
         begin = np.where(
             rows["strand"] == REVERSE, n - rows["begin"] - rows["length"], rows["begin"]
@@ -69,11 +69,11 @@ class ExactMatches:
 
 @dataclass(frozen=True)
 class MatchQuery:
-    """A query in the form to compare, by strand: one, or two for bases.
+    """Query in the form to compare with the text: bytes, or base codes of both strands.
 
     Attributes
     ----------
-    least : minimum letters of a match
+    least : minimum number of letters of a match
     """
 
     strands: tuple[tuple[int, Bytes], ...]
@@ -81,7 +81,7 @@ class MatchQuery:
 
     @classmethod
     def of(cls, query: bytes, kind: Kind, least: int) -> MatchQuery:
-        """Return a query; raise BadParams if matches could have less than one letter."""
+        """Return a query in the form to compare; raise BadParams if `least` is below 1."""
         if least < 1:
             raise BadParams(f"matches have 1 letter or more, not {least}")
         letters = np.frombuffer(query, np.uint8)
@@ -93,7 +93,7 @@ class MatchQuery:
 
 @dataclass(frozen=True)
 class MatchInChunk:
-    """Engine task that finds the matches with a seed in a chunk or across its end."""
+    """Engine task that finds the maximal exact matches that begin in a chunk or cross its end."""
 
     text: IndexedText
     queries: MatchQuery
@@ -102,11 +102,11 @@ class MatchInChunk:
 
     @property
     def peak_bytes(self) -> int:
-        """Upper bound of the memory for a chunk, in bytes."""
+        """Upper bound of the memory of one chunk's task, in bytes."""
         return peak_bytes_of(self.text) + 2 * self.text.how.chunk
 
     def __call__(self, number: int) -> npt.NDArray[np.void]:
-        """Return the matches as rows of MATCH."""
+        """Return the matches with a seed in chunk `number` or across its end, as rows of MATCH."""
         with naming(f"{self.text.store}, chunk {number}"):
             begin, end = self.text.how.window(number)
             reader = _Comparer(self.text.stored)
@@ -131,7 +131,7 @@ class MatchInChunk:
 
 
 class _Comparer:
-    """Comparison of letters of a text with those of a query."""
+    """Comparison of a stored text with a query, from a position on."""
 
     def __init__(self, text: StoredText) -> None:
         self._text, self._cached = text, CachedChunks(text.array)
@@ -150,7 +150,7 @@ class _Comparer:
         )
 
     def _common(self, query: Bytes, place: int, way: int) -> int:
-        """Return the number of equal letters from a position on, or backwards before it."""
+        """Return the number of equal letters from `place` on, or backwards if `way` is negative."""
         done, step, room = 0, STEP, query.size
         while done < room:
             n = min(step, room - done)
@@ -163,7 +163,7 @@ class _Comparer:
 
     @property
     def _end(self) -> int:
-        """The first code that never matches."""
+        """The lowest letter code that never matches."""
         return NOT_A_BASE if self._text.kind == "bases" else 256
 
     def _read(self, begin: int, n: int) -> Bytes:

@@ -18,7 +18,7 @@ STEP = 1 << 20  # start positions of reads loaded at once
 
 
 class InRecords(NamedTuple):
-    """Records at positions, (k,) int64 each.
+    """Records that contain given text positions, (k,) int64 each.
 
     Attributes
     ----------
@@ -32,40 +32,40 @@ class InRecords(NamedTuple):
 
 
 class TextRecords(Protocol):
-    """Records of a text, by number."""
+    """Records of a text, found by position or number."""
 
     def of(self, positions: Positions) -> InRecords:
-        """Return the records at positions (k,) int64."""
+        """Return the records that contain positions (k,) int64."""
 
     def called(self, number: int) -> dict[str, object]:
         """Return the label of a record: "record" with its name, or "read" with its number."""
 
 
 class GenomeRecords:
-    """The records of a genome."""
+    """Records of a stored genome, found by position or number."""
 
     def __init__(self, store: str) -> None:
         self._genome = Genome(store)
 
     def of(self, positions: Positions) -> InRecords:
-        """Return the records at positions (k,) int64."""
+        """Return the records that contain positions (k,) int64."""
         starts = self._genome.offsets
         number = np.searchsorted(starts, positions, "right") - 1
         return InRecords(number, starts[number], starts[number + 1])
 
     def called(self, number: int) -> dict[str, object]:
-        """Return the name of a record."""
+        """Return the label of a record: "record" with its name."""
         return {"record": self._genome.names[number]}
 
 
 class StoredReads:
-    """The reads of a store; only the needed part of their start positions is read."""
+    """Reads of a store, found by position or number; only the needed offsets are read."""
 
     def __init__(self, starts: CachedChunks) -> None:
         self._starts = starts
 
     def of(self, positions: Positions) -> InRecords:
-        """Return the reads at positions (k,) int64."""
+        """Return the reads that contain positions (k,) int64."""
         order = np.argsort(positions)
         found = np.empty((positions.size, 3), np.int64)
         for first, starts in self._around(positions[order]):
@@ -78,11 +78,11 @@ class StoredReads:
         return InRecords(*found.T.copy())
 
     def called(self, number: int) -> dict[str, object]:
-        """Return the number of a read from 0, as in `gangsaw extract`."""
+        """Return the label of a read: "read" with its number from 0, as in `gangsaw extract`."""
         return {"read": number}
 
     def _around(self, positions: Positions) -> Iterator[tuple[int, Positions]]:
-        """Yield first number and start positions of reads, from the first position to the last."""
+        """Yield blocks of read offsets that cover positions, with the first read's number."""
         if not positions.size:
             return
         first, last = (self._number(int(positions[at])) for at in (0, -1))

@@ -15,7 +15,7 @@ from gangsaw.tasks.search.results.search import Search
 
 
 def write_counts(patterns: Sequence[bytes], counts: Positions, *, as_json: bool) -> None:
-    """Print the count of each pattern, with the pattern if there are several."""
+    """Print the number of occurrences of each pattern, with the pattern if there are several."""
     if as_json:
         pairs = zip(patterns, counts.tolist(), strict=True)
         _write_json([{"pattern": _text(pattern), "count": n} for pattern, n in pairs])
@@ -25,7 +25,7 @@ def write_counts(patterns: Sequence[bytes], counts: Positions, *, as_json: bool)
 
 
 def write_line_count(n: int, *, as_json: bool) -> None:
-    """Print the number of lines."""
+    """Print the number of lines in which a pattern occurs."""
     if as_json:
         _write_json({"lines": n})
     else:
@@ -35,9 +35,10 @@ def write_line_count(n: int, *, as_json: bool) -> None:
 def write_matching_lines(
     search: Search, patterns: Sequence[bytes], hits: Occurrences, context: int
 ) -> None:
-    """Print lines with the place of their first byte, as grep does; "--" between groups.
+    """Print lines with hits after the position of their first byte, as grep; "--" between groups.
 
-    Of a line of more than SHOWN bytes a part is printed, and on either side how much is left out.
+    `context` is the number of lines around each. Of a line of more than SHOWN bytes a part is
+    printed, and on either side how much is left out.
     """
     lengths = np.array([len(pattern) for pattern in patterns], np.int64)
     lines = TextLines(search.held())
@@ -52,14 +53,14 @@ def write_matching_lines(
 
 
 def _left_out(n: int) -> bytes:
-    """Return the mark of bytes of a line that are not printed."""
+    """Return the text that stands for n bytes of a line that are not printed."""
     return b"[... %d bytes ...]" % n if n else b""
 
 
 def write_residues(
     search: Search, patterns: Sequence[bytes], hits: Occurrences, context: int
 ) -> None:
-    """Print record name or read number, 1-based position, strand, pattern, and residues.
+    """Print each hit: record name or read number, position from 1, strand, pattern, residues.
 
     context : number of residues to print on either side; with 0, no residues are printed
     """
@@ -74,7 +75,7 @@ def write_residues(
 
 
 def write_hits_as_json(search: Search, patterns: Sequence[bytes], hits: Occurrences) -> None:
-    """Print a JSON list of patterns with their hits."""
+    """Print a JSON list of patterns, each with its occurrences."""
     own: list[list[object]] = [[] for _ in patterns]
     if search.records is not None:
         for pattern, record, (place, begin, _), strand in _in_records(search, hits):
@@ -89,7 +90,7 @@ def write_hits_as_json(search: Search, patterns: Sequence[bytes], hits: Occurren
 def _in_records(
     search: Search, hits: Occurrences
 ) -> Iterator[tuple[int, dict[str, object], tuple[int, int, int], int]]:
-    """Yield pattern, label of its record, position, start and end of the record, and strand."""
+    """Yield each hit: pattern, record label, (position, start and end of the record), strand."""
     assert search.records is not None
     own = search.records.of(hits.place)
     columns = (hits.pattern, own.number, hits.place, own.begin, own.end, hits.strand)

@@ -29,7 +29,7 @@ COPIES = 4  # bytes of memory per base of a chunk: the text, its codes, comparis
 def located(
     text: IndexedText, number: int, index: RowIndex, patterns: Ragged
 ) -> tuple[Positions, Positions]:
-    """Return the occurrences of patterns in a chunk, in any order.
+    """Locate patterns in a chunk by its index, or by a scan of its text if they occur often.
 
     Parameters
     ----------
@@ -40,7 +40,8 @@ def located(
 
     Returns
     -------
-    tuple : (n,) int64 pattern indexes and (n,) int64 positions from the start of the chunk
+    tuple : (n,) int64 pattern indexes and (n,) int64 positions from the start of the chunk, in any
+        order
     """
     rows = index.rows(patterns)
     counts, lengths = count_row_ranges(rows), patterns.lengths

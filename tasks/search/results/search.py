@@ -34,15 +34,15 @@ FoundT = TypeVar("FoundT")
 
 
 class Search:
-    """Search in a text by its indexes; the text itself is read only as needed.
+    """Search for patterns in a stored text by its indexes; the text is read only as needed.
 
     Bytes are matched exactly. For bases, case is ignored and both strands are searched. Letters
     other than A, C, G and T match nothing, and no match extends across records.
 
     Attributes
     ----------
-    store : path or address
-    name : name of the array
+    store : path or address of the store
+    name : name of the indexed array
     """
 
     def __init__(self, text: IndexedText, client: Client | None = None) -> None:
@@ -59,12 +59,12 @@ class Search:
 
     @property
     def has_lines(self) -> bool:
-        """True if lines can be counted: a genome has none."""
+        """True if the text has lines to count; a genome has none."""
         return self._text.stored.borders is None
 
     @property
     def kind(self) -> Kind:
-        """Kind of the index: "bases" of either strand, or "bytes"."""
+        """Kind of the index: "bases", searched on both strands, or "bytes"."""
         return self._text.how.kind
 
     def count(self, pattern: Pattern) -> int:
@@ -176,7 +176,7 @@ class Search:
 
     @cached_property
     def records(self) -> TextRecords | None:
-        """Records of a genome, or reads; None for other texts."""
+        """Records of a genome, or reads of a store, by position; None for other texts."""
         return open_text_records(self.store, self._text.stored)
 
     def held(self) -> CachedChunks:
@@ -203,7 +203,7 @@ class Search:
 
 
 def _waves(n: int, most: int | None) -> Iterator[range]:
-    """Yield ranges of n chunks: all, or with `most`, twice as many each time."""
+    """Yield ranges of chunk numbers: all n at once, or with `most`, twice as many each time."""
     first, size = 0, n if most is None else 1
     while first < n:
         yield range(first, min(first + size, n))
@@ -218,7 +218,7 @@ def open_search(
     client: Client | None = None,
     storage_options: Mapping[str, object] | None = None,
 ) -> Search:
-    """Return a `Search` of a text of a store.
+    """Open an indexed array of a store for search.
 
     Parameters
     ----------

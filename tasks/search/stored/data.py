@@ -28,16 +28,16 @@ OF_BASES = (NUCLEOTIDES, READ_SEQUENCES)
 
 @dataclass(frozen=True)
 class StoredText:
-    """An array of a store as a text.
+    """Array of a store that is indexed or searched as a text of letters.
 
     Attributes
     ----------
-    array : array of (n,) uint8
-    kind : kind of its index
+    array : the array, (n,) uint8
+    kind : kind of its index, "bases" or "bytes"
     borders : array of record starts, and the end of the last one; None for a plain text
     reads : array of read starts, and the end of the last one; None if there are no reads
     content : array and borders, as a source
-    identity : identity of that content when it was opened
+    identity : fingerprint of that content when it was opened
     """
 
     array: SourceArray
@@ -59,7 +59,7 @@ class StoredText:
         return np.asarray(self.array.read((slice(begin, end),))).astype(np.uint8, copy=False)
 
     def checked(self) -> CheckedArray:
-        """Return the array with a check after each read."""
+        """Return the array as one that raises JobFailed on read if the store changed."""
         own = self.array
         return CheckedArray(
             name=own.name, shape=own.shape, dtype=own.dtype, dims=own.dims, chunks=own.chunks,
@@ -67,7 +67,7 @@ class StoredText:
         )  # fmt: skip
 
     def check(self) -> None:
-        """Raise JobFailed if the content changed since it was opened."""
+        """Raise JobFailed if the store's content changed since it was opened."""
         try:
             now = self.content.identity()
         except OSError as error:
@@ -97,12 +97,12 @@ class StoredText:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedArray(Described):
-    """Array of a text that returns no data read after a change."""
+    """Array of a text that checks after each read that the store did not change."""
 
     of: StoredText
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the samples of a region; raise JobFailed if the text changed."""
+        """Return the items of a region; raise JobFailed if the store changed."""
         found = self.of.array.read(region)
         self.of.check()
         return found
@@ -111,7 +111,7 @@ class CheckedArray(Described):
 def open_texts(
     store: str, variables: Sequence[str] = ()
 ) -> tuple[ZarrSource, dict[str, StoredText]]:
-    """Return a store, and its arrays to index: the named ones, else the main ones.
+    """Open a store and its arrays to index: the named ones, else the main ones.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def _is_text(array: SourceArray) -> bool:
 
 
 def _main(texts: Mapping[str, SourceArray], attrs: Mapping[str, object]) -> list[str]:
-    """Return the names of sequences if there are any, else of all plain text."""
+    """Return the names of sequence arrays if there are any, else of all arrays of plain text."""
     sequences = [name for name, array in texts.items() if array.attrs.get(CONTENT) in OF_BASES]
     plain = [name for name, array in texts.items() if array.attrs.get(CONTENT, TEXT) == TEXT]
     return sequences or plain
@@ -158,7 +158,7 @@ def _build_stored_text(source: ZarrSource, array: SourceArray) -> StoredText:
 
 @lru_cache(maxsize=4)
 def _starts(text: StoredText) -> Positions:
-    """Return the starts of records; raise CorruptChunk unless they ascend to the text's end."""
+    """Return the offsets of records; raise CorruptChunk unless they ascend to the text's end."""
     borders, size = text.borders, text.size
     assert borders is not None
     found = np.asarray(borders.read((slice(0, borders.shape[0]),))).astype(np.int64)

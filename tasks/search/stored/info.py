@@ -18,15 +18,15 @@ OF_STORES = (".zarr.zip", ".zarr", ".zip")  # suffixes removed before SUFFIX is 
 
 @dataclass(frozen=True)
 class IndexedArray:
-    """Index parameters of an array.
+    """Parameters of the indexes of an array, one index per chunk.
 
     Attributes
     ----------
-    kind : kind of its indexes
+    kind : kind of its indexes, "bases" or "bytes"
     size : letters of the array
-    chunk : letters of an index; the last one may have fewer
-    rate : sampling rate
-    identity : identity of the array's content
+    chunk : letters per index; the last index may have fewer
+    rate : every `rate`-th position of the text is stored in an index
+    identity : fingerprint of the array's content
     """
 
     kind: Kind
@@ -37,23 +37,23 @@ class IndexedArray:
 
     @property
     def starts(self) -> range:
-        """The first letter of each index."""
+        """Position of the first letter of each index."""
         return range(0, self.size, self.chunk)
 
     def window(self, number: int) -> tuple[int, int]:
-        """Return the range of letters of an index."""
+        """Return the range of letters, begin and end, of index `number`."""
         begin = self.starts[number]
         return begin, min(begin + self.chunk, self.size)
 
 
 def make_index_attribute(arrays: Mapping[str, IndexedArray]) -> dict[str, object]:
-    """Return the attribute."""
+    """Return the Zarr attribute of a store of indexes."""
     own = {name: asdict(array) for name, array in arrays.items()}
     return {ATTRIBUTE: {"version": VERSION, "arrays": own}}
 
 
 def parse_index_attribute(attrs: Mapping[str, object]) -> dict[str, IndexedArray]:
-    """Read the attribute; raise BadParams if it is missing or invalid."""
+    """Parse the Zarr attribute of a store of indexes; raise BadParams if missing or invalid."""
     data = attrs.get(ATTRIBUTE)
     if not isinstance(data, Mapping) or data.get("version") != VERSION:
         raise BadParams("it holds no index that is known here")
@@ -71,7 +71,7 @@ def _array(own: Mapping[str, object]) -> IndexedArray:
 
 
 def default_location(store: str) -> str:
-    """Return the default location of a store's indexes."""
+    """Return the default path of the indexes of a store, such as logs.index.zarr of logs.zarr."""
     stem, options = store.rstrip("/"), options_of(store)
     suffix = next((suffix for suffix in OF_STORES if stem.endswith(suffix)), "")
     return opened_with(f"{stem.removesuffix(suffix)}{SUFFIX}", options)

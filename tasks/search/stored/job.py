@@ -40,11 +40,11 @@ CODEC = ZstdCodec(level=1)
 
 @dataclass(frozen=True, kw_only=True)
 class IndexArray(Described):
-    """Indexes of an array, one row of bytes each, built when they are read.
+    """Packed indexes of an array, one row of bytes per chunk, built when they are read.
 
     Attributes
     ----------
-    of : the array
+    of : the indexed array
     how : its index parameters
     """
 
@@ -53,11 +53,11 @@ class IndexArray(Described):
 
     @property
     def working_bytes(self) -> int:
-        """Memory to build an index besides its bytes."""
+        """Memory to build an index, in bytes, besides the index itself."""
         return WORKING * self.how.chunk
 
     def read(self, region: Region) -> NumpyArray:
-        """Return some rows; raise BadParams if an index is too long."""
+        """Build and return some rows; raise BadParams if an index is longer than a row."""
         rows, columns = region
         out = np.zeros((rows.stop - rows.start, self.shape[1]), np.uint8)
         for row, number in zip(out, range(rows.start, rows.stop), strict=True):
@@ -79,7 +79,10 @@ class IndexArray(Described):
 
 @dataclass(frozen=True)
 class IndexSource:
-    """Indexes of a store as a source; it implements `gangsaw.tasks.sources.source.Source`."""
+    """Source of the indexes of a store's arrays, for a job that writes them.
+
+    It implements `gangsaw.tasks.sources.source.Source`.
+    """
 
     name: str
     arrays: tuple[IndexArray, ...]
@@ -88,11 +91,11 @@ class IndexSource:
     coords: tuple[Coordinate, ...] = ()
 
     def identity(self) -> str:
-        """Return the identity of the indexed content."""
+        """Return the fingerprint of the content that is indexed."""
         return " ".join(array.how.identity for array in self.arrays)
 
     def versions(self) -> FileVersions:
-        """Return the version of the store."""
+        """Return the change stamps of the store that is indexed."""
         return self.data.versions()
 
 

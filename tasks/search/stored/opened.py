@@ -21,15 +21,15 @@ CACHED_INDEXES = 4  # indexes cached per process
 
 @dataclass(frozen=True)
 class IndexedText:
-    """A text with its indexes; it is sent with every batch and read on the worker.
+    """Text with its indexes; it is sent to workers, which read from it.
 
     Attributes
     ----------
-    store : path or address
-    name : name of the array
-    stored : the array
-    how : its index parameters
-    rows : array of the packed indexes
+    store : path or address of the store
+    name : name of the indexed array
+    stored : the indexed array
+    how : parameters of its indexes
+    rows : array of the packed indexes, one row each
     """
 
     store: str
@@ -39,16 +39,16 @@ class IndexedText:
     rows: SourceArray
 
     def __len__(self) -> int:
-        """Return the number of indexes."""
+        """Return the number of indexes, one per chunk."""
         return len(self.how.starts)
 
     def index(self, number: int) -> TextIndex:
-        """Return an index; raise CorruptChunk if its bytes are invalid."""
+        """Open the index of chunk `number`; raise CorruptChunk if its bytes are invalid."""
         return _index(self, number)
 
 
 def open_indexed(store: str, index: str | None = None, variable: str | None = None) -> IndexedText:
-    """Return a text of a store and its indexes.
+    """Open an indexed array of a store, and its indexes.
 
     Raises
     ------

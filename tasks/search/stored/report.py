@@ -18,7 +18,10 @@ from gangsaw.tasks.store.objects.prefix import open_place
 
 
 def read_index_content(info: StoreInfo) -> Content:
-    """Return the content of a store of indexes; raise BadParams if its attribute is invalid."""
+    """Return the description of a store of indexes for `gangsaw info`.
+
+    Raises BadParams if its attribute is invalid.
+    """
     stored = {array.name: array.stored_bytes for array in info.arrays}
     arrays = parse_index_attribute(info.source.attrs)
     rows = tuple((f"of {name}", _words(how, stored.get(name, 0))) for name, how in arrays.items())
@@ -37,7 +40,7 @@ def read_index_content(info: StoreInfo) -> Content:
 
 
 def describe_indexes(info: StoreInfo) -> Content | None:
-    """Return the content of the indexes next to a store; None if there are none."""
+    """Return the description of the indexes next to a store; None if there are none."""
     where = default_location(info.store)
     if info.store.endswith(SUFFIX) or not open_place(where).has(METADATA):
         return None

@@ -159,7 +159,7 @@ def _global(
 
 
 def _parts(queries: SequenceInput, targets: SequenceInput, scores: Scores) -> Rectangles:
-    """Return the pairs; raise BadParams if one is too long for 32-bit scores."""
+    """Return the pairs to align; raise BadParams if a pair is too long for 32-bit scores."""
     parts = whole_rectangles(pair_sequences(queries, targets))
     gaps = 2 * scores.gap_open + scores.gap_extend * (parts.rows + parts.columns)
     largest = np.maximum(gaps, scores.match * np.minimum(parts.rows, parts.columns))

@@ -82,12 +82,15 @@ def convert_scores(scores: Scores) -> tuple[int, int, int, int]:
 
 
 def limit_of(scores: Scores, item: type) -> int:
-    """Return the largest score that 8- or 16-bit lanes compute exactly."""
+    """Return the largest score that lanes of dtype `item`, uint8 or uint16, compute exactly."""
     return int(np.iinfo(item).max) - scores.match + scores.mismatch
 
 
 def in_lanes(parts: Rectangles, chosen: Places, scores: Scores, item: type) -> BestEnds:
-    """Align pairs locally in vectors; scores above `limit_of` may be too low."""
+    """Return best local alignments of the pairs `chosen`, computed with one pair per SIMD lane.
+
+    Scores above `limit_of` may be too low.
+    """
     n = VECTOR // np.dtype(item).itemsize
     rows, columns = int(parts.rows[chosen].max()), int(parts.columns[chosen].max())
     work = scratch(rows, -(-columns // COLUMNS) * COLUMNS, n, item)
@@ -105,7 +108,10 @@ def _by_vectors(
     work: PairLanes,
     found: Int64s,
 ) -> None:
-    """Write score and end of each pair; one kernel, since NumPy calls per vector take as long."""
+    """Write score, row and column of each pair's best local alignment to `found`, (FOUND, pairs).
+
+    It is one kernel, since NumPy calls per vector take as long as the alignments.
+    """
     n = len(lanes)
     for first in range(0, chosen.size, n):
         some = chosen[first : first + n]
@@ -126,7 +132,7 @@ def _by_vectors(
 
 
 def build_strip_run(scores: Scores, *, is_local: bool, has_marks: bool = False) -> StripRun:
-    """Return the parameters that all strips share."""
+    """Return the scores and flags that all strips (rows of one SIMD vector) of a pair share."""
     step = scores.match + scores.gap_open + scores.gap_extend
     # cells of a block differ from the base by at most a block of columns and a strip of rows
     most = (BLOCK + 2 * ROWS) * step
@@ -135,12 +141,12 @@ def build_strip_run(scores: Scores, *, is_local: bool, has_marks: bool = False) 
 
 
 def count_mark_bytes(rows: Places, columns: Places) -> Places:
-    """Return the bytes of traceback marks of matrices, padding rows and lanes included."""
+    """Return the bytes of traceback marks of alignment matrices, with padding rows and lanes."""
     return -(-rows // ROWS) * ROWS * (columns + ROWS - 1)
 
 
 def empty_tile(rows: int, columns: int, run: StripRun, marks: int = 0) -> StripTile:
-    """Return a tile with memory for pairs of at most so many rows, columns and marks."""
+    """Return a tile with memory for `rows` and `columns` of a matrix and `marks` bytes of marks."""
 
     def zeros(n: int) -> StripItems:
         return np.zeros(n, np.int16) if run.most <= LARGEST_16 else np.zeros(n, np.int32)
@@ -163,7 +169,7 @@ def empty_tile(rows: int, columns: int, run: StripRun, marks: int = 0) -> StripT
 
 @jit_norefs_inline
 def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) -> StripTile:
-    """Return the tile of a whole pair, in the memory of a larger tile."""
+    """Return the alignment matrix of a whole pair as a tile, in the memory of a larger tile."""
     m = parts.query_end[pair] - parts.query_start[pair]
     columns = parts.target_end[pair] - parts.target_start[pair]
     rows = (m + n - 1) // n * n
@@ -202,7 +208,7 @@ def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) ->
 
 @jit_norefs
 def init_tile(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) -> None:
-    """Initialise a tile with a whole pair."""
+    """Write sequences and initial borders of a pair's whole alignment matrix to a tile."""
     lay(parts, pair, n, run, work)
 
 
@@ -215,7 +221,7 @@ def _one_by_one(
     work: StripTile,
     found: NDArray[np.int64],
 ) -> None:
-    """Write score, row and column of each pair, (FOUND, pairs): local maxima, or the last cell."""
+    """Write score, row and column of each pair's best (local) or last cell, (FOUND, pairs)."""
     for k in range(chosen.size):
         tile = lay(parts, chosen[k], len(lanes), run, work)
         forward(tile, lanes, run)
@@ -229,7 +235,7 @@ def _one_by_one(
 
 
 def in_strips(parts: Rectangles, chosen: Places, scores: Scores, *, is_local: bool) -> BestEnds:
-    """Align non-empty pairs one by one, locally or globally."""
+    """Return scores and ends of non-empty pairs, computed one by one with a matrix row per lane."""
     run = build_strip_run(scores, is_local=is_local)
     work = empty_tile(int(parts.rows[chosen].max()), int(parts.columns[chosen].max()), run)
     found = np.zeros((FOUND, chosen.size), np.int64)

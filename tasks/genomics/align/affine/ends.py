@@ -27,7 +27,7 @@ Align = Callable[[Places], BestEnds]
 
 
 def local_ends(parts: Rectangles, scores: Scores) -> BestEnds:
-    """Return the best local alignments; all 0 for a pair without a match.
+    """Return scores and ends of the best local alignments; all 0 for a pair without a match.
 
     Of equal scores the result is the one that ends first in the target, then in the query.
     """
@@ -46,7 +46,7 @@ def local_ends(parts: Rectangles, scores: Scores) -> BestEnds:
 def by_strips(
     parts: Rectangles, chosen: Places, scores: Scores, found: BestEnds, *, is_local: bool
 ) -> None:
-    """Align pairs one by one, in groups over threads, and write the results."""
+    """Align the pairs `chosen` one by one, in groups over threads; write the results to `found`."""
     cells = np.cumsum(parts.rows[chosen] * parts.columns[chosen])
     borders = np.flatnonzero(np.diff(cells // GROUP)) + 1
     groups = np.split(chosen, borders) if chosen.size else []
@@ -60,7 +60,12 @@ def by_strips(
 def _by_lanes(
     parts: Rectangles, chosen: Places, scores: Scores, item: type, found: BestEnds
 ) -> tuple[Places, Places]:
-    """Align pairs in lanes; return the pairs that overflow, and those of sparse vectors."""
+    """Align one pair per SIMD lane.
+
+    Return pairs whose score overflows, and pairs of sparse vectors.
+
+    A vector is sparse if pairs use less than LEAST_FILLED of its cells.
+    """
     limit, n = limit_of(scores, item), VECTOR // np.dtype(item).itemsize
     is_filled = np.repeat(_filled(parts, chosen, n) >= LEAST_FILLED, n)[: chosen.size]
     single, chosen = chosen[~is_filled], chosen[is_filled]
@@ -84,14 +89,17 @@ def _by_lanes(
 
 
 def _groups(parts: Rectangles, chosen: Places, n: int) -> list[Places]:
-    """Return groups of whole vectors, one per task; the first one tests the width."""
+    """Split pairs into groups of whole SIMD vectors, one group per task.
+
+    The first group is small: it shows whether scores overflow lanes of this width.
+    """
     cells = np.cumsum(parts.rows[chosen] * parts.columns[chosen])
     borders = np.flatnonzero(np.diff(cells[::n] // GROUP)) + 1
     return [some for some in np.split(chosen, n * np.unique([1, *borders])) if some.size]
 
 
 def _filled(parts: Rectangles, chosen: Places, n: int) -> NDArray[np.float64]:
-    """Return the share of each vector's cells that pairs use, (vectors,) float64."""
+    """Return the share of each SIMD vector's matrix cells that pairs use, (vectors,) float64."""
     if not chosen.size:
         return np.zeros(0)
     rows, columns, first = parts.rows[chosen], parts.columns[chosen], np.arange(0, chosen.size, n)

@@ -33,12 +33,15 @@ LaneItems: TypeAlias = "Bytes | UInt16s"
 
 
 class PairLanes(NamedTuple):
-    """Interleaved pairs: item i * lanes + k belongs to pair k. All arrays are uint8 or all uint16.
+    """Pairs of sequences, interleaved for SIMD: item i * lanes + k belongs to pair k.
+
+    All arrays are uint8 or all uint16. A strip is four columns of the matrix; a run is some
+    consecutive strips.
 
     Attributes
     ----------
     queries, targets : (rows * lanes,), (columns * lanes,) codes; bases other than ACGT and padding
-        behind the end have codes that the other side lacks; columns is a multiple of 4
+        behind the end have codes that the other sequence lacks; columns is a multiple of 4
     before, gap : ((strips + 2) * rows * lanes,) scratch: H of the previous column and E of the next
         one at the left border of each strip in a run, then those of recomputed strips
     codes : (4 * lanes,) scratch: target codes of recomputed strips
@@ -71,7 +74,10 @@ def _cell(diagonal: Any, gap_above: Any, gap: Any, is_equal: Any, costs: Any) ->
 
 @jit_norefs_inline
 def _strip(work: PairLanes, lanes: tuple[None, ...], at: int, bases: Any, costs: Any) -> Any:
-    """Compute a strip and the left border of the next; return the highest score of each lane."""
+    """Compute a strip of 4 columns and the left border of the next.
+
+    Return each lane's best score.
+    """
     n, size, nothing = len(lanes), work.queries.size, costs[4]
     f0, f1, f2, f3 = nothing, nothing, nothing, nothing
     above0, above1, above2, diagonal, most = nothing, nothing, nothing, nothing, nothing
@@ -92,7 +98,7 @@ def _strip(work: PairLanes, lanes: tuple[None, ...], at: int, bases: Any, costs:
 
 @jit_norefs_inline
 def _column(state: Any, cell: Any, is_equal: Any, costs: Any, row: Any) -> Any:
-    """Compute a cell as `_cell`; return H, E, and the column's F, maximum and first row of it."""
+    """Compute a cell as `_cell`; return H, E, and the column's F, maximum and its first row."""
     diagonal, gap = cell
     here, gap, gap_above = _cell(diagonal, state[0], gap, is_equal, costs)
     higher = unsigned_maximum(state[1], here)
@@ -103,7 +109,7 @@ def _column(state: Any, cell: Any, is_equal: Any, costs: Any, row: Any) -> Any:
 def _rows(
     work: PairLanes, lanes: tuple[None, ...], part: Any, bases: Any, columns: Any, costs: Any
 ) -> Any:
-    """Compute some rows of a strip; return H above the next row, and the states of the columns."""
+    """Compute some rows of a strip of 4 columns; return H above the next row, and column states."""
     first, end, strip, corner = part
     n = len(lanes)
     c0, c1, c2, c3 = columns
@@ -123,7 +129,10 @@ def _rows(
 
 @jit_norefs_inline
 def _chunks_of(old: Any, new: Any, chunks: Any, number: Any) -> Any:
-    """Return each column's chunk of rows with its maximum: this chunk if the maximum rose."""
+    """Return for each of 4 columns the number of the chunk of rows that has the column's maximum.
+
+    It is `number`, the current chunk, if the maximum rose from `old` to `new`.
+    """
     return (
         select(old[0][1] == new[0][1], chunks[0], number),
         select(old[1][1] == new[1][1], chunks[1], number),
@@ -134,10 +143,12 @@ def _chunks_of(old: Any, new: Any, chunks: Any, number: Any) -> Any:
 
 @jit_norefs_inline
 def _keep(work: PairLanes, lanes: tuple[None, ...], column: Any, chunk: Any, number: int) -> None:
-    """Store the maximum of a column where it exceeds earlier ones.
+    """Store score and position of a column's maximum in the lanes where it exceeds earlier ones.
 
     Parameters
     ----------
+    column : E, maximum and row of the maximum, of each lane
+    chunk : number of the maximum's chunk of rows
     number : number of the column in each lane's strip
     """
     n, best = len(lanes), work.best
@@ -166,13 +177,13 @@ def _load_bases(codes: LaneItems, lanes: tuple[None, ...], at: int) -> Any:
 
 @jit_norefs_inline
 def _strip_of(work: PairLanes, n: int, k: int) -> Any:
-    """Return the strip of a run that a lane recomputes; any strip if no score is higher."""
+    """Return the index in its run of the strip with lane k's new highest score; 0 without one."""
     return max(np.int64(work.best[5 * n + k]) - 1, 0)
 
 
 @jit_norefs_inline
 def _take(work: PairLanes, n: int, first: int, again: int) -> None:
-    """Gather each lane's strip with its highest score in a run into one strip."""
+    """Copy each lane's best strip of a run to one strip of scratch, where it is recomputed."""
     size = work.queries.size
     for k in range(n):
         strip = _strip_of(work, n, k)
@@ -186,7 +197,7 @@ def _take(work: PairLanes, n: int, first: int, again: int) -> None:
 
 @jit_norefs_inline
 def _number(work: PairLanes, n: int, first: int) -> None:
-    """Replace the codes by the first column of each lane's strip, modulo and over 256."""
+    """Replace scratch `codes` by the first column of each lane's best strip, mod and over 256."""
     for k in range(n):
         column = (first + _strip_of(work, n, k)) * COLUMNS
         work.codes[k], work.codes[n + k] = column & 255, column >> 8
@@ -196,7 +207,7 @@ def _number(work: PairLanes, n: int, first: int) -> None:
 def _locate_best(
     work: PairLanes, lanes: tuple[None, ...], first: int, again: int, costs: Any
 ) -> None:
-    """Find the positions of the highest scores in a run of strips."""
+    """Find row and column of each lane's new highest score: recompute the strip that has it."""
     n, rows, nothing = len(lanes), work.queries.size // len(lanes), costs[4]
     _take(work, n, first, again)
     bases = _load_bases(work.codes, lanes, 0)
@@ -258,7 +269,7 @@ def local_lanes(
 
 @jit_norefs_inline
 def carve_lanes(work: PairLanes, rows: int, columns: int, n: int) -> PairLanes:
-    """Return empty lanes for fewer rows and columns, in the memory of larger ones."""
+    """Return a `PairLanes` for fewer rows and columns, in the memory of a larger one."""
     size, strips = rows * n, columns // COLUMNS
     borders = min(work.before.size // size, strips + 2) * size
     made = PairLanes(
@@ -276,7 +287,7 @@ def carve_lanes(work: PairLanes, rows: int, columns: int, n: int) -> PairLanes:
 
 
 def scratch(rows: int, columns: int, lanes: int, item: type) -> PairLanes:
-    """Return lanes of that size, as memory for `carve_lanes`.
+    """Return a `PairLanes` of that size, as memory for `carve_lanes`.
 
     The memory is left unwritten: first access to new pages takes as long as the strips.
     """

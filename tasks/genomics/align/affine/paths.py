@@ -81,7 +81,7 @@ def _short(parts: Rectangles, chosen: Places, scores: Scores) -> list[str]:
 
 
 class Way(NamedTuple):
-    """Unfinished traceback: see `trace`."""
+    """Unfinished traceback: position and operations so far, in the arrays that `trace` takes."""
 
     place: NDArray[np.int64]
     out: Codes
@@ -96,7 +96,7 @@ def _long(parts: Rectangles, pair: int, scores: Scores) -> str:
 
 
 def _whole_tile(parts: Rectangles, pair: int, scores: Scores) -> StripTile:
-    """Return the whole matrix of a pair as a tile."""
+    """Return the whole alignment matrix of a pair as a tile."""
     run = build_strip_run(scores, is_local=False)
     work = empty_tile(int(parts.rows[pair]), int(parts.columns[pair]), run)
     init_tile(parts, pair, ROWS, run, work)
@@ -104,7 +104,7 @@ def _whole_tile(parts: Rectangles, pair: int, scores: Scores) -> StripTile:
 
 
 def _go(tile: StripTile, scores: Scores, way: Way) -> None:
-    """Trace back from a cell of a tile to the first cell outside it."""
+    """Trace the path `way` back from a cell of a tile to the first cell outside the tile."""
     i, j = int(way.place[ROW]), int(way.place[COLUMN])
     tile = _part(tile, (0, i + 1), (0, j + 1))
     size = tile.query.size * (tile.top_gap.size + ROWS - 1)
@@ -124,13 +124,13 @@ def _go(tile: StripTile, scores: Scores, way: Way) -> None:
 
 
 def _side(rows: int, columns: int) -> int:
-    """Return the extent of a tile's sub-tiles, in rows and columns."""
+    """Return the rows and columns of the square sub-tiles into which a tile is split."""
     least = -(-rows * columns * BORDER_BYTES // BORDERS)
     return max(SIDE, -(-least // ROWS) * ROWS)
 
 
 def _part(tile: StripTile, rows: tuple[int, int], columns: tuple[int, int]) -> StripTile:
-    """Return a part of a tile with copies of its borders; rows are padded to whole strips."""
+    """Return a part of a tile with copies of its top and left borders, padded to whole strips."""
     (i, end), (j, last) = rows, columns
     end = min(-(-end // ROWS) * ROWS, tile.query.size)
     width = tile.top_gap.size
@@ -145,7 +145,7 @@ def _part(tile: StripTile, rows: tuple[int, int], columns: tuple[int, int]) -> S
 
 
 def _borders(tile: StripTile, side: int, run: StripRun) -> dict[tuple[int, int], StripTile]:
-    """Compute a tile; return its sub-tiles with their input borders, by row and column."""
+    """Compute a tile; return its sub-tiles, by their row and column, with top and left borders."""
     rows, width = tile.query.size, tile.top_gap.size
     entered: dict[tuple[int, int], StripTile] = {}
     for j in range(0, width, side):

@@ -11,7 +11,9 @@ NO_BASE, NO_OTHER = 5, 6  # codes of bases other than ACGT: in queries, in targe
 
 
 class Rectangles(NamedTuple):
-    """Part of each pair: queries[query_start[i]:query_end[i]] with the same part of the targets.
+    """Part of the alignment matrix of each pair: a range of the query with a range of the target.
+
+    The range of query i is queries[query_start[i]:query_end[i]], and likewise for the target.
 
     Attributes
     ----------
@@ -40,7 +42,7 @@ class Rectangles(NamedTuple):
 
 
 def whole_rectangles(pairs: SequencePairs) -> Rectangles:
-    """Return the whole of each pair."""
+    """Return the whole alignment matrix of each pair."""
     (queries, starts), (targets, others) = pairs
     return Rectangles(queries, targets, starts[:-1], starts[1:], others[:-1], others[1:])
 

@@ -32,7 +32,9 @@ StripItems: TypeAlias = "Int16s | Int32s"
 
 
 class StripTile(NamedTuple):
-    """Part of the alignment matrix; H and gaps at its borders are replaced as strips advance.
+    """Part (tile) of the alignment matrix, computed by strips of one row per SIMD lane.
+
+    H and gap scores at its borders are replaced as strips advance.
 
     Attributes
     ----------
@@ -41,7 +43,8 @@ class StripTile(NamedTuple):
     top, top_gap : (columns + 1,), (columns,) int32, H of the row above, from the diagonal on, and F
     left, left_gap : (rows,) int32, H of the previous column, and E
     near, near_gap : (BLOCK,) scratch of the dtype of query: top and top_gap as relative scores
-    lane : (8 * lanes,) same dtype: lane numbers, then values that enter, leave, and are best
+    lane : (8 * lanes,) same dtype: lane numbers, then H and E that
+        enter and leave each row, and its best score with its step
     found : (FOUND,) int64, the best score of local alignment so far, its row and its column
     marks : (strips * (columns + lanes - 1) * lanes,) uint8, source of each cell, or empty
     """
@@ -99,7 +102,7 @@ def _step(state: Any, is_equal: Any, costs: Any, run: StripRun) -> Any:
 
 @jit_norefs_inline
 def _mark(tile: StripTile, at: int, state: Any, here: Any, costs: Any) -> None:
-    """Write the source of each cell of one antidiagonal."""
+    """Write the source of each cell's score, of one antidiagonal, for the traceback."""
     diagonal, gap, gap_above, paired = state
     first, further = costs[2], costs[3]
     nothing, opened = first ^ first, here - first
@@ -112,7 +115,7 @@ def _mark(tile: StripTile, at: int, state: Any, here: Any, costs: Any) -> None:
 
 @jit_norefs_inline
 def _enter_columns(tile: StripTile, first: int, end: int, base: int) -> None:
-    """Convert a block of the row above to scores relative to the base."""
+    """Convert H and F of the row above, of columns first..end - 1, to scores relative to `base`."""
     for k in range(first, end):
         tile.near[k - first] = tile.top[k + 1] - base
         tile.near_gap[k - first] = tile.top_gap[k] - base
@@ -120,7 +123,7 @@ def _enter_columns(tile: StripTile, first: int, end: int, base: int) -> None:
 
 @jit_norefs_inline
 def _enter_rows(tile: StripTile, row: int, n: int, base: int) -> None:
-    """Convert the previous column to scores relative to the base: diagonals, and E."""
+    """Convert H and E of the column to the left of n rows to scores relative to `base`."""
     for k in range(n):
         before = tile.left[row + k - 1] if k else tile.top[0]
         tile.lane[n + k] = before - base
@@ -129,7 +132,7 @@ def _enter_rows(tile: StripTile, row: int, n: int, base: int) -> None:
 
 @jit_norefs_inline
 def _leave_rows(tile: StripTile, row: int, n: int, part: tuple[int, int, int]) -> None:
-    """Write the last column of the lanes that reached it in a block."""
+    """Write H and E of the last column, of the rows that reach it in a block of antidiagonals."""
     first, end, base = part
     for k in range(max(first, 0), min(end, n)):
         tile.left[row + k] = tile.lane[3 * n + k] + base
@@ -138,7 +141,10 @@ def _leave_rows(tile: StripTile, row: int, n: int, part: tuple[int, int, int]) -
 
 @jit_norefs_inline
 def _find(tile: StripTile, row: int, n: int, place: tuple[int, int, int]) -> None:
-    """Update the best cell with a block: the highest score, then lowest column, then lowest row."""
+    """Update the best cell so far from the lanes' maxima in a block of antidiagonals.
+
+    Of equal scores it has the lowest column, then the lowest row.
+    """
     first, base, column = place
     for k in range(n):
         score = tile.lane[5 * n + k] + base
@@ -158,7 +164,7 @@ def _steps(
     state: Any,
     costs: Any,
 ) -> Any:
-    """Compute a block of steps; return the lanes' state, their highest scores and those' steps."""
+    """Compute a block of antidiagonals; return lane states, best scores and their antidiagonals."""
     first, end, base, row = block
     n, columns = len(lanes), tile.top_gap.size
     diagonal, here, gap, gap_above = state
@@ -240,7 +246,7 @@ def _strip(tile: StripTile, lanes: tuple[None, ...], run: StripRun, row: int) ->
 
 @jit_norefs
 def forward(tile: StripTile, lanes: tuple[None, ...], run: StripRun) -> None:
-    """Compute a tile: its borders become those of the tiles below and to the right."""
+    """Compute all cells of a tile; its borders become those of the tiles below and to the right."""
     n = len(lanes)
     for k in range(n):
         tile.lane[k] = k

@@ -27,13 +27,13 @@ PLACE = 4
 
 @jit_norefs
 def trace(tile: StripTile, n: int, place: NDArray[np.int64], out: Codes) -> None:
-    """Trace back from a cell to the first cell outside the tile.
+    """Trace back from a cell to the first cell outside the tile; write the operations to `out`.
 
     Parameters
     ----------
     n : lanes of the strips
-    place : (PLACE,) int64, position; LETTER is 0 before the first step; replaced by the end
-        position
+    place : (PLACE,) int64, row, column, last operation (0 before the first step) and number
+        of operations; replaced by those of the end
     out : (rows + columns,) uint8, operations, the last step first
     """
     columns = tile.top_gap.size
@@ -64,7 +64,7 @@ def trace(tile: StripTile, n: int, place: NDArray[np.int64], out: Codes) -> None
 
 @jit_norefs
 def trace_to_corner(place: NDArray[np.int64], out: Codes) -> None:
-    """Write the steps from a border of the matrix to its origin."""
+    """Write the gap steps from a cell on the matrix's first row or column to its origin."""
     i, j, at = place[ROW], place[COLUMN], place[WRITTEN]
     for _ in range(i + 1):
         out[at] = INSERT
@@ -85,7 +85,7 @@ def trace_each(
     out: Codes,
     ends: Places,
 ) -> None:
-    """Write the steps of whole pairs to `out`, concatenated, each pair from its end.
+    """Write the traceback operations of whole pairs to `out`, concatenated, each pair from its end.
 
     Parameters
     ----------

@@ -32,7 +32,10 @@ FORMATS = ("paf", "sam", "bam", "blast6")
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """Scores of alignments; unusual ones come without e-values."""
+    """Command-line options for the scores of bases and gaps.
+
+    Unusual scores come without e-values.
+    """
 
     PANEL: ClassVar[str] = "Scores"
     match: Annotated[int, typer.Option(help="Of two equal bases.")] = 2
@@ -43,7 +46,7 @@ class ScoreOptions:
 
 @dataclass(frozen=True)
 class SeedOptions:
-    """Options of the seeds."""
+    """Command-line options for the choice of k-mers as seeds."""
 
     PANEL: ClassVar[str] = "Seeds"
     k: Annotated[int, typer.Option("-k", "--k", help="Letters of a seed, odd, 7 to 15.")] = 15
@@ -55,7 +58,7 @@ class SeedOptions:
 
 @dataclass(frozen=True)
 class Reported:
-    """Options of the report."""
+    """Command-line options for the selection of hits and the format of their lines."""
 
     PANEL: ClassVar[str] = "Hits"
     min_score: Annotated[int, typer.Option(help="Least score.")] = 40
@@ -82,7 +85,7 @@ class Reported:
 
 @dataclass(frozen=True)
 class AlignInputs:
-    """Options of the input and of the index."""
+    """Command-line options for queries, genome index and target."""
 
     PANEL: ClassVar[str] = "Queries, genome and target"
     format: Annotated[
@@ -157,7 +160,7 @@ def align(
 
 
 def _preset(context: typer.Context, name: str) -> dict[str, int]:
-    """Return the values of a preset without the options that the user named."""
+    """Return the option values of a preset, without options that the user gave."""
     if name and name not in PRESETS:
         raise none_of("--preset", PRESETS, name)
     own = PRESETS.get(name, {}).items()

@@ -25,7 +25,7 @@ NEVER = 1 << 40  # edits: more than any path has
 
 
 class Area(NamedTuple):
-    """Area of tiles of a pair.
+    """Part of a pair's matrix that is computed, in tiles of 64 by 64 cells (a word by a word).
 
     Attributes
     ----------
@@ -55,12 +55,12 @@ class Area(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """Progress along a border of an area: to the left of its rows or above its columns.
+    """Scores at a position on the border of an area, left of its rows or above its columns.
 
     Attributes
     ----------
     corner : the score where the next row or column begins
-    outside : the least score of paths that are outside there
+    outside : lower bound of the score of paths that left the area before this position
     """
 
     corner: int
@@ -68,15 +68,18 @@ class Edge(NamedTuple):
 
 
 class Tiles(NamedTuple):
-    """Bit planes of a pair, and differences along borders of tiles, with padding at the end.
+    """Bit planes of the bases of a pair, and score differences along tile borders (Myers, 1999).
+
+    Each array has padding at its end.
 
     Attributes
     ----------
     rows : (3, words + lanes) uint64, planes of the query
-    sides : (2, words + lanes) uint64, plus and minus along the right border of each row's last tile
+    sides : (2, words + lanes) uint64, masks of +1 and -1 along the right border
+        of each row's last tile
     columns : (3, words + lanes) uint64, planes of the target, its last word first
-    downs : (2, words + lanes) uint64, along the lower border of each column's last tile, in that
-        order
+    downs : (2, words + lanes) uint64, masks along the lower border of each column's last tile,
+        columns in the same order
     lanes : (lanes,) int64, lane numbers
     """
 
@@ -88,11 +91,12 @@ class Tiles(NamedTuple):
 
 
 class StoredBorders(NamedTuple):
-    """Input borders of tiles in memory, antidiagonal by antidiagonal.
+    """Score differences along the left and top borders of tiles, antidiagonal by antidiagonal.
 
     Attributes
     ----------
-    sides, downs : (2, tiles + lanes) or (2, 0) uint64: plus and minus at the left, and at the top
+    sides, downs : (2, tiles + lanes) or (2, 0) uint64: masks of +1 and -1 at
+        the left border, and at the top one
     starts : (antidiagonals,) int64, index of the first tile of each antidiagonal
     firsts : (antidiagonals,) int64, row of that tile
     """
@@ -112,7 +116,7 @@ def area_of(low: Places, high: Places, n_columns: int) -> Area:
 
 @jit_part
 def enter_row(tiles: Tiles, area: Area, edge: Edge, row: int) -> Edge:
-    """Set the left border of a row's first tile; return the edge behind it."""
+    """Set the left border of a row's first tile; return the scores at the border's lower end."""
     if row:
         last = area.top.size - 1
         leaving = last - area.low[row - 1], last - area.low[row], -1
@@ -125,7 +129,10 @@ def enter_row(tiles: Tiles, area: Area, edge: Edge, row: int) -> Edge:
 
 @jit_part
 def enter_column(tiles: Tiles, area: Area, edge: Edge, column: int) -> Edge:
-    """Set the upper border of a column's first tile; return the edge behind it."""
+    """Set the upper border of a column's first tile.
+
+    Return the scores at the border's right end.
+    """
     at = area.top.size - 1 - column
     if column:
         leaving = area.top[column - 1], area.top[column], 1
@@ -140,7 +147,10 @@ def enter_column(tiles: Tiles, area: Area, edge: Edge, column: int) -> Edge:
 def _leave(
     borders: UInt64s, leaving: tuple[int, int, int], edge: Any, seeds: np.uint64, is_open: int
 ) -> Edge:
-    """Update an edge along borders where paths may leave the area; return it at their end."""
+    """Update the outside score along tile borders where paths may leave the area.
+
+    The result is the scores at the end of these borders.
+    """
     begin, end, step = leaving
     corner, outside = edge.corner, min(edge.outside + np.int64(count_ones(seeds)), NEVER)
     if is_open:
@@ -157,7 +167,9 @@ def _leave(
 
 @jit_part
 def _border(borders: UInt64s, at: int, edge: Edge, seeds: tuple[np.uint64, int]) -> None:
-    """Set a border: scores move by one per cell towards those outside, which rise with the seeds.
+    """Set the differences along a border of the area, whose scores are unknown.
+
+    Scores move by one per cell towards those of outside paths, which rise with the seeds.
 
     Parameters
     ----------

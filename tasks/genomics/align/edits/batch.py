@@ -31,13 +31,14 @@ _OF_LANES = static(LANES)
 
 
 class EditBatch(NamedTuple):
-    """Input of the kernel.
+    """Sequences of the edit distance kernel, and the pairs to compute.
 
     Attributes
     ----------
     queries, targets : (bases,) uint8 codes
     query_offsets, target_offsets : (n + 1,) int64
-    order : (some,) int64, pairs; the queries of each 16 consecutive pairs have equally many words
+    order : (some,) int64, numbers of pairs; the queries of each 16 consecutive pairs have
+        equally many 64-bit words
     free_start, free_end : 1 if bases of the target before or behind the query cost nothing
     """
 
@@ -51,7 +52,9 @@ class EditBatch(NamedTuple):
 
 
 def distances(pairs: SequencePairs, order: Places, free: tuple[bool, bool], out: Places) -> None:
-    """Write the distances of some pairs, sorted by words of the query and then of the target.
+    """Write the edit distances of the pairs of `order` to `out`.
+
+    The pairs are sorted by the 64-bit words of the query, then of the target.
 
     Parameters
     ----------
@@ -76,7 +79,11 @@ def distances(pairs: SequencePairs, order: Places, free: tuple[bool, bool], out:
 
 @jit
 def fill_distances(batch: EditBatch, n_words: int, out: Int64s) -> None:
-    """Write out[p] of each pair p of `order`, whose queries have `n_words` words, 1 or more.
+    """Write the edit distance out[p] of each pair p of `order`.
+
+    Its query has `n_words` 64-bit words.
+
+    `n_words` is 1 or more.
 
     Parameters
     ----------
@@ -118,7 +125,7 @@ def _rows_above(batch: EditBatch, p: int, n_words: int) -> int:
 def _set_rows(
     batch: EditBatch, lanes: Int64s, rows: UInt64s, sides: UInt64s, score: Int64s
 ) -> None:
-    """Set the bit planes of queries, the differences of column 0 and the score at its end."""
+    """Set bit planes of the queries, differences along column 0, and the score at its end."""
     n_words = len(rows)
     for lane in range(LANES):
         p = lanes[min(lane, lanes.size - 1)]
@@ -138,7 +145,7 @@ def _set_rows(
 
 @jit_part
 def _set_columns(batch: EditBatch, lanes: Int64s, start: int, columns: UInt64s) -> None:
-    """Set the bit planes of 64 bases of each target; bits behind its end are ignored."""
+    """Set the bit planes of 64 bases from `start` on of each target; unused bits are undefined."""
     for lane in range(LANES):
         p = lanes[min(lane, lanes.size - 1)]
         first = min(batch.target_offsets[p] + start, batch.targets.size)

@@ -18,7 +18,7 @@ _MIX = 0x9E3779B97F4A7C15
 
 
 class KmerChain(NamedTuple):
-    """Shared k-mers in ascending order.
+    """Chain of k-mers that query and target share, ascending in both.
 
     Attributes
     ----------
@@ -32,11 +32,7 @@ class KmerChain(NamedTuple):
 
 
 def chain(query: Codes, target: Codes) -> KmerChain:
-    """Return the longest chain of a pair.
-
-    A k-mer is used if no other sampled k-mer of the target has its hash: nearly all that occur
-    once.
-    """
+    """Return the longest chain of k-mers that query and target share."""
     bits = max(10, int(target.size).bit_length())
     table = np.full(1 << bits, FREE, np.int32)
     found = np.empty((2, query.size // STRIDES[0] + 1), np.int64)
@@ -51,7 +47,7 @@ def chain(query: Codes, target: Codes) -> KmerChain:
 
 @jit_part
 def _place(codes: Bytes, start: int, shift: int) -> Int64:
-    """Return the hash of a k-mer, its index in the table; -1 if it has bases other than ACGT."""
+    """Return a k-mer's hash, its index in the hash table; -1 if it has bases other than ACGT."""
     kmer, good = np.uint64(0), 0
     for k in range(BASES):
         kmer = (kmer << np.uint64(2)) | np.uint64(codes[start + k] & 3)

@@ -29,9 +29,9 @@ SEEDS = (8, 9, 10, 11)  # bases of a seed: with 11 its table has 16 MB
 
 
 def steps_in_corridor(query: Codes, target: Codes) -> tuple[int, Codes] | None:
-    """Return distance and traceback of a pair, globally; None if the proof fails.
+    """Return edit distance and traceback of a whole pair, from tiles near its chain of k-mers.
 
-    It fails without a chain, and if paths outside the corridor may be better.
+    The result is None without a chain, and if paths outside these tiles may be better.
     """
     if (way := corridor(query, target)) is None:
         return None
@@ -45,7 +45,7 @@ def steps_in_corridor(query: Codes, target: Codes) -> tuple[int, Codes] | None:
 
 
 class Corridor(NamedTuple):
-    """Path through a pair.
+    """Path through the matrix of a pair that an alignment probably follows.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Corridor(NamedTuple):
 
 
 def corridor(query: Codes, target: Codes) -> Corridor | None:
-    """Return the path along the chain, or None if too few k-mers are shared."""
+    """Return the path along the chain of shared k-mers, or None if too few k-mers are shared."""
     m, n = query.size, target.size
     rows, columns, share = chain(query, target)
     edits_a_base = 1 - share ** (1 / BASES)
@@ -75,7 +75,10 @@ def corridor(query: Codes, target: Codes) -> Corridor | None:
 
 
 def open_area(query: Codes, target: Codes, way: Corridor, half: int) -> Area:
-    """Return the area of `half` columns on either side of the path."""
+    """Return the tiles within `half` columns of a path, with masks of the seeds without an equal.
+
+    These seeds cost paths outside the area at least one edit each.
+    """
     m, n, last = query.size, target.size, (target.size - 1) // WORD
     lows = np.clip((way.columns[:-1] - half) // WORD, 0, last)
     highs = np.clip((way.columns[1:] + half) // WORD, 0, last)
@@ -92,12 +95,14 @@ def open_area(query: Codes, target: Codes, way: Corridor, half: int) -> Area:
 
 
 class Side(NamedTuple):
-    """Sequences of a seed search: query seeds in the target on the left, target seeds above.
+    """Sequence with seeds, and the one where their equals are searched: on one side of an area.
+
+    Query seeds are searched in the target to the left, target seeds in the query above.
 
     Attributes
     ----------
     seeds, bases : (bases,) uint8, sequence with the seeds, and sequence that is searched
-    start : position of the first word
+    start : position of the first word of 64 bases
     first : bit of a word's first base: 0, or 63 if it is the highest
     """
 
@@ -111,11 +116,11 @@ class Side(NamedTuple):
 def mark_seeds(
     side: Side, ends: Int64s, seeds: tuple[int, int], table: Int32s, marks: UInt64s
 ) -> None:
-    """Mark the last base of each seed that has no equal before the end for its word.
+    """Set a bit for the last base of each seed without an equal in its searched range.
 
     Parameters
     ----------
-    ends : (words,) int64, ascending, ends of the searched ranges
+    ends : (words,) int64, ascending, end of the searched range for each 64 seeds' bases
     seeds : bases of a seed, and the largest distance of an equal from its diagonal
     table : (4 ** bases,) int32 scratch
     marks : (words,) uint64

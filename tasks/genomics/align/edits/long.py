@@ -48,7 +48,7 @@ FIRST_BAND = 96 * LANES  # edits besides the difference of lengths: its antidiag
 
 
 class FilledTiles(NamedTuple):
-    """Distance of a pair, the tiles that were computed, and optionally their borders."""
+    """Edit distance of a pair, the area of tiles that was computed, and optionally tile borders."""
 
     distance: int
     area: Area
@@ -56,7 +56,7 @@ class FilledTiles(NamedTuple):
 
 
 def in_bands(query: Codes, target: Codes, free: tuple[bool, bool]) -> FilledTiles:
-    """Compute bands of doubling width until one covers the best alignment."""
+    """Return the distance from bands of doubling width, until one surely has the best alignment."""
     m, n = query.size, target.size
     wide, apart = max(m, n), 0 if free[1] else n - m
     edits = abs(apart) + FIRST_BAND
@@ -75,7 +75,7 @@ def whole_area(m: int, n: int, free: tuple[bool, bool]) -> Area:
 
 
 def _band(m: int, n: int, low: int, high: int, free: tuple[bool, bool]) -> Area:
-    """Return the tiles with cells on diagonals column - row from low to high, around both ends."""
+    """Return the tiles with cells on diagonals (column - row) low..high and around both ends."""
     words, above = -(-m // WORD), -m % WORD
     first = -((WORD - 1 + above - low) // WORD)
     last = (high + WORD - 1 - above) // WORD
@@ -95,7 +95,9 @@ def fill_area(query: Codes, target: Codes, area: Area, *, has_borders: bool = Fa
 
 @jit
 def fill_tiles(query: Bytes, target: Bytes, area: Area, borders: StoredBorders) -> int:
-    """Return the distance: a lower bound of it in an open area, an upper bound in a closed one.
+    """Compute the tiles of an area; return the edit distance within it.
+
+    It is a lower bound of the distance in an open area, an upper bound in a closed one.
 
     Parameters
     ----------
@@ -134,7 +136,7 @@ def _keep(tiles: Tiles, borders: StoredBorders, w: int, t: int, at: int) -> None
 
 @jit_part
 def _score(tiles: Tiles, area: Area, score: int, n: int) -> int:
-    """Return the score at the end of the last row or, with a free end, its least score.
+    """Return the score at the end of the last row or, with a free end, the row's least score.
 
     Parameters
     ----------
@@ -172,7 +174,10 @@ def _tiles_of(query: Bytes, target: Bytes, words: int, n_columns: int, free_star
 
 @jit_part
 def _do_lanes(tiles: Tiles, w: int, t: int, n_lanes: int) -> None:
-    """Compute tiles of rows w, w + 1, ... and columns t, t + 1, ...; lanes from n_lanes on stay."""
+    """Compute n_lanes tiles of one antidiagonal: rows w, w + 1, ... and columns t, t + 1, ...
+
+    Further lanes of the vectors leave their borders unchanged.
+    """
     rows, columns = tiles.rows, tiles.columns
     of_rows = (
         load(rows[LOW], w, _OF_LANES),

@@ -17,7 +17,7 @@ LEFT_AREA = -1
 
 
 def steps_back(query: Codes, target: Codes, found: FilledTiles) -> Codes | None:
-    """Return the operations of the traceback, the last step first; None if it leaves the area.
+    """Return the traceback operations of the tiles, last step first; None if the path leaves them.
 
     It prefers a pair of equal bases, then a deletion (base of the target alone), then an insertion:
     so it is the same in any area.
@@ -36,11 +36,11 @@ def _columns(
     columns: UInt64s,
     end: int,
 ) -> None:
-    """Compute columns 0 to end of a tile, one bit per row.
+    """Write the score differences along columns 0 to `end` of a tile, one bit per row.
 
     Parameters
     ----------
-    border : (2, 2) uint64, plus and minus at the left, then at the top
+    border : (2, 2) uint64, masks of +1 and -1 at the left, then at the top
     columns : (3, 64) uint64
     """
     one, top = np.uint64(1), np.uint64(WORD - 1)
@@ -65,7 +65,7 @@ def _columns(
 
 @jit
 def go_back(query: Bytes, target: Bytes, area: Area, borders: StoredBorders, out: Bytes) -> int:
-    """Write the operations of the traceback, the last step first; return their number or LEFT_AREA.
+    """Write the traceback operations, last step first; return their number, or LEFT_AREA.
 
     Parameters
     ----------

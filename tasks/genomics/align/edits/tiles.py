@@ -33,7 +33,7 @@ _BASES = static(64)
 
 @jit_inline_part
 def word_planes(codes: Bytes, first: int, n_above: int) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Return the bit planes of a word: base first + i in bit n_above + i, padding in lower bits.
+    """Return the bit planes of 64 base codes: base first + i in bit n_above + i, padding below.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ def word_planes(codes: Bytes, first: int, n_above: int) -> tuple[np.uint64, np.u
 
 @jit_norefs_inline
 def tile(rows: Any, columns: Any, left: Any, top: Any) -> Any:
-    """Return the differences along the right and along the lower border of tiles.
+    """Return the score differences along the right and the lower border of tiles (Myers, 1999).
 
     Parameters
     ----------
     rows, columns : 3 planes each, vectors of 64 bits, the first row or column in the lowest bit
-    left : (plus, minus), the first row in the lowest bit, as in the right border
-    top : (plus, minus), the first column in the highest bit, as in the lower border
+    left : masks of +1 and -1, the first row in the lowest bit, as in the right border
+    top : masks of +1 and -1, the first column in the highest bit, as in the lower border
     """
     low, high, no_row = rows
     column_low, column_high = mirrored(columns[LOW]), mirrored(columns[HIGH])
@@ -88,9 +88,10 @@ def tile(rows: Any, columns: Any, left: Any, top: Any) -> Any:
 
 @jit
 def least(score: int, best: int, plus: np.uint64, minus: np.uint64, columns: int) -> int:
-    """Return the least of `best` and the scores along some columns, the first in the highest bit.
+    """Return the least of `best` and of the scores along a tile border, from its differences.
 
-    Few tiles have scores below earlier ones: for most of them one bit count suffices.
+    The first column is in the highest bit. Few tiles have scores below earlier ones: for most of
+    them one bit count suffices.
     """
     mask = np.uint64(ALL) << np.uint64(WORD - columns)
     if score - count_ones(minus & mask) >= best:
@@ -104,7 +105,7 @@ def least(score: int, best: int, plus: np.uint64, minus: np.uint64, columns: int
 
 @jit_inline_part
 def rise_along(plus: np.uint64, minus: np.uint64, columns: int) -> int:
-    """Return the change of the score along some columns, the first in the highest bit."""
+    """Return the score change along some columns of a border, the first in the highest bit."""
     if columns <= 0:
         return 0
     mask = np.uint64(ALL) << np.uint64(WORD - columns)

@@ -21,7 +21,7 @@ LENGTH = 8
 
 
 def pack_arrays(arrays: Mapping[str, NumpyArray]) -> bytes:
-    """Pack one-dimensional arrays into bytes."""
+    """Pack named one-dimensional arrays into the bytes of a file."""
     own = [(name, array.dtype.descr, array.size) for name, array in arrays.items()]
     line = json.dumps(own).encode()
     parts = [len(line).to_bytes(LENGTH, "little") + line]
@@ -32,7 +32,10 @@ def pack_arrays(arrays: Mapping[str, NumpyArray]) -> bytes:
 
 
 def map_arrays(path: Path) -> dict[str, NumpyArray]:
-    """Map the arrays of a file of a journal; changes of the arrays do not reach the file."""
+    """Memory-map the arrays in a file of `pack_arrays`.
+
+    Changes of the arrays do not reach the file.
+    """
     with path.open("rb") as file:
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     at = LENGTH + int.from_bytes(data[:LENGTH], "little")

@@ -25,14 +25,14 @@ from gangsaw.tasks.store.source import open_zarr
 
 @dataclass(frozen=True)
 class GenomeText:
-    """Stored genome, as the search reads it.
+    """Names and offsets of the records of a stored genome that queries are aligned with.
 
     Attributes
     ----------
-    path : of the store
-    names : of its records
+    path : path of the store
+    names : names of its records
     starts : (n + 1,) int64, offsets of the records in the concatenated bases
-    identity : of the store's content
+    identity : fingerprint of the store's content
     """
 
     path: str
@@ -62,7 +62,7 @@ def open_genome(path: str) -> GenomeText:
 
 @dataclass(frozen=True)
 class GenomeParts:
-    """Partition of a genome.
+    """Partition of a genome into overlapping ranges, each with its own index.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class GenomeParts:
         return max(1, -(-self.residues // self.letters))
 
     def window(self, part: int) -> tuple[int, int]:
-        """Return the first base and the end of a part with its overlaps."""
+        """Return the genome offsets, begin and end, of a part with its overlaps."""
         begin = part * self.letters
         end = min(begin + self.letters + self.overlap, self.residues)
         return max(0, begin - self.overlap), end
@@ -99,7 +99,7 @@ def check_unchanged(genome: GenomeText) -> None:
 
 
 def indexed(genome: GenomeText, window: tuple[int, int], seeds: Seeds) -> dict[str, NumpyArray]:
-    """Return codes, record offsets and the index of a window of a genome."""
+    """Return a range of a genome as arrays by name: base codes, record offsets, minimizer index."""
     begin, end = window
     codes = load_codes(genome, begin, end)
     index = build_seed_index(codes, seeds)
@@ -112,7 +112,7 @@ def indexed(genome: GenomeText, window: tuple[int, int], seeds: Seeds) -> dict[s
 
 
 def load_codes(genome: GenomeText, begin: int, end: int) -> Codes:
-    """Return bases begin..end - 1 of a genome as codes."""
+    """Read bases begin..end - 1 of a genome as codes."""
     letters = _stored(genome.path, genome.identity).read_residues(begin, end)
     return sequences_of([letters]).codes
 
@@ -123,7 +123,7 @@ class IndexedPart:
 
     Attributes
     ----------
-    target : its bases, records and index
+    target : bases, records and minimizer index of the part
     begin : offset of its first base in the genome
     first : index of its first record
     """
@@ -135,7 +135,7 @@ class IndexedPart:
 
 @lru_cache(maxsize=2)  # workers take the batches of one part after the other
 def load_part(parts: Parts, number: int) -> IndexedPart:
-    """Return a part of an index; raise CorruptChunk if its file differs from the one written."""
+    """Load an indexed part of a genome; raise CorruptChunk if its file's checksum differs."""
     path, manifest = parts.path(number), parts.manifest()
     if manifest is None or crc32c(path.read_bytes()) != manifest.rows["crc32c"][number]:
         raise CorruptChunk(f"{path} is damaged: remove {parts.folder}, the next job makes it anew")

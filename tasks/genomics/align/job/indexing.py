@@ -26,14 +26,14 @@ COPIES = 40  # bytes of memory of a task per base of a part, with its index
 
 @dataclass(frozen=True)
 class IndexStep:
-    """Step that builds the index of a genome.
+    """Job step that builds the minimizer index of a genome, part by part.
 
     Attributes
     ----------
-    genome : to index
-    cut : its parts
-    seeds : of the index
-    client : of the workers, None for this process
+    genome : genome to index
+    cut : partition of the genome
+    seeds : selection of k-mers for the index
+    client : Dask client, None for threads of this process
     """
 
     genome: GenomeText
@@ -42,14 +42,17 @@ class IndexStep:
     client: Client | None
 
     def build(self, parts: Parts, meter: Meter) -> None:
-        """Build the parts that do not exist yet."""
+        """Build the index of each part that has no file yet."""
         room = COPIES * min(self.genome.residues, self.cut.letters + 2 * self.cut.overlap)
         make = MakeIndex(self.genome, self.cut, self.seeds)
         task = PartsTask("index", parts, make, room)
         complete(task, len(self.cut), self.client, meter)
 
     def keep(self, shared: SharedIndex, meter: Meter) -> str:
-        """Build a shared index unless it exists; return the message about it."""
+        """Build a shared index unless it exists.
+
+        Return whether it was built or found, and its folder.
+        """
         told = shared.make(lambda parts: self.build(parts, meter))
         if told == FOUND:
             self.build(shared.parts, meter)  # counts the existing parts
@@ -58,14 +61,14 @@ class IndexStep:
 
 @dataclass(frozen=True)
 class GenomeIndexed:
-    """Result of the job.
+    """Result of a job that indexes a genome.
 
     Attributes
     ----------
-    genome : the store
+    genome : path of its store
     index : message on the index: built or found, and its folder
-    residues : of the genome
-    stored_bytes : of the index
+    residues : bases of the genome
+    stored_bytes : size of the index
     seconds : duration of this run
     """
 

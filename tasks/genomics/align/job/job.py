@@ -79,7 +79,7 @@ class AlignCuts:
 
     Attributes
     ----------
-    batch_bytes : of queries, with their names and qualities
+    batch_bytes : bytes of a batch of queries, with their names and qualities
     part_letters : bases of a part of the genome
     overlap : bases of either neighbour that a part includes
     """
@@ -116,7 +116,7 @@ class AlignSummary:
     Attributes
     ----------
     target : file of the hits
-    format : of the target
+    format : format of the target
     queries, aligned, hits : number of queries, of queries with a hit, of hits
     letters : bases of the queries
     residues : bases of the genome
@@ -154,7 +154,7 @@ def align_job(
         input), and of stores of reads or genomes
     genome : store of a genome
     target : path, or "-" for standard output
-    params : of the search and the report
+    params : parameters of the search and the report
     choice : format, and the treatment of earlier runs
     client : Dask client; None works in threads of this process
     on_progress : called after each task
@@ -223,7 +223,10 @@ def _check_format(kind: str, params: SearchParams) -> None:
 def command_of(
     queries: Sequence[str], genome: str, target: str, params: SearchParams, kind: str
 ) -> str:
-    """Return a canonical command of the job: a resumed job writes the same bytes."""
+    """Return the command line that repeats the job.
+
+    It is canonical, so resumed jobs write equal bytes.
+    """
     usual, options = SearchParams(), [f"--format={kind}"]
     for own, default in ((params.scores, usual.scores), (params, usual)):
         for one in fields(own):
@@ -236,7 +239,10 @@ def command_of(
 
 @contextmanager
 def _folder(target: str, steps: StepsBeside) -> Iterator[Path]:
-    """Yield the folder of the steps; remove it after success."""
+    """Yield the folder of the job's intermediate files, next to the target.
+
+    Remove it after success.
+    """
     if is_stream(target):
         with tempfile.TemporaryDirectory(prefix="gangsaw-align-") as name:
             yield Path(name)
@@ -246,12 +252,12 @@ def _folder(target: str, steps: StepsBeside) -> Iterator[Path]:
 
 
 def _identity(path: str) -> str:
-    """Return the identity of the content of a file or store of queries."""
+    """Return the fingerprint of the content of a store of queries, or size and time of a file."""
     return open_zarr(path).identity() if is_query_store(path) else stamp_of(path)
 
 
 def _watching(queries: Iterable[str], genome: str) -> Watch:
-    """Start to watch files and stores of queries, and the genome, for changes."""
+    """Start a watch for changes of the files and stores of queries and of the genome."""
     files = [path for path in queries if not is_query_store(path)]
     stores = [open_zarr(path) for path in (*queries, genome) if path not in files]
     return Watch.by(lambda: file_versions(*files) | all_versions(stores))
@@ -259,7 +265,7 @@ def _watching(queries: Iterable[str], genome: str) -> Watch:
 
 @contextmanager
 def _output(target: str, choice: AlignChoice) -> Iterator[BinaryIO]:
-    """Yield a file that becomes the target when it is complete."""
+    """Yield a temporary file that becomes the target when it is complete."""
     if target == STDOUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -275,7 +281,7 @@ def _output(target: str, choice: AlignChoice) -> Iterator[BinaryIO]:
 
 @dataclass(frozen=True)
 class _AlignSteps:
-    """Steps of one alignment."""
+    """Steps of one alignment job: index the genome, store queries, search, write lines."""
 
     queries: tuple[str, ...]
     genome: GenomeText
@@ -287,11 +293,11 @@ class _AlignSteps:
     client: Client | None
 
     def begin(self) -> None:
-        """Record the job of the folder; raise BadParams if it belongs to another job."""
+        """Record the job in its folder; raise BadParams if the folder belongs to another job."""
         begin_steps(self.folder, self._own(), "queries, genome and options")
 
     def run(self, on_progress: OnProgress | None) -> tuple[list[Path], str]:
-        """Complete all steps; return the files of text, and the message on the index."""
+        """Complete all steps; return the files of output lines, and the message on the index."""
         queries = self._store_queries()
         n_batches = self._n(queries)
         cut = GenomeParts(self.genome.residues, self.cuts.part_letters, self.cuts.overlap)
@@ -307,7 +313,7 @@ class _AlignSteps:
         return [texts.path(batch) for batch in range(n_batches)], told
 
     def _indexed(self, cut: GenomeParts, meter: Meter) -> tuple[Parts, str]:
-        """Return the shared index, or one built for this job, and the message on it."""
+        """Return the files of the index, shared or built for this job, and a message on it."""
         seeds = self.params.rules.seeds
         step = IndexStep(self.genome, cut, seeds, self.client)
         told = "made for this job"
@@ -327,7 +333,10 @@ class _AlignSteps:
         complete(task, n, self.client, meter)
 
     def _store_queries(self) -> Parts:
-        """Store the queries in batches, unless an earlier run did; return the batches."""
+        """Store the queries in batches, unless an earlier run did.
+
+        Return the files of the batches.
+        """
         parts = self._parts("queries")
         if parts.manifest() is None:
             parts.place.clean()

@@ -23,7 +23,7 @@ ReadCodes = Callable[[int, int, int], Codes]
 
 
 class MateWindow(NamedTuple):
-    """Window of the search for a mate: bases begin..end - 1 of a record, on one strand."""
+    """Range begin..end - 1 of a record, and strand, where a read is expected by its mate's hit."""
 
     query: int
     strand: int
@@ -40,7 +40,7 @@ def with_rescued(
     read: ReadCodes,
     params: SearchParams,
 ) -> Hits:
-    """Return hits, sorted as before, with those of mates that were found near the other mate.
+    """Return the hits together with hits of reads that were found near their mate's hit.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _offsets(side: list[Codes]) -> Places:
 def _windows(
     rows: npt.NDArray[np.void], queries: SequenceSet, records: Places, insert: Insert
 ) -> Iterator[MateWindow]:
-    """Yield the windows for mates of the best hits without one."""
+    """Yield the ranges to search for mates: near the best hits whose mate has no hit nearby."""
     is_alone = np.zeros(rows.size, np.bool_)
     mark_alone(rows, insert.least, insert.most, is_alone)
     best, sizes = rows[is_alone], np.diff(queries.offsets)
@@ -79,7 +79,7 @@ def _windows(
 
 
 def _window(hit: npt.NDArray[np.void], mate: int, size: int, insert: Insert) -> MateWindow:
-    """Return the window in which the mate of a hit is expected."""
+    """Return the range of the genome where the mate of a hit is expected."""
     begin, end = int(hit["there"]), int(hit["there_end"])
     if hit["strand"]:
         begin = max(0, end - insert.most)
@@ -94,7 +94,7 @@ def _on_strand(queries: SequenceSet, window: MateWindow) -> Codes:
 
 
 def _joined(hits: Hits, windows: list[MateWindow], found: Alignments, params: SearchParams) -> Hits:
-    """Merge hits with the alignments in windows whose score suffices."""
+    """Merge hits with the mates' alignments, one per window, that reach the minimum score."""
     rows, paths, at = [], [hits.runs], hits.runs.size
     for i, (window, cigar) in enumerate(zip(windows, found.cigar or (), strict=True)):
         if found.score[i] < params.min_score:

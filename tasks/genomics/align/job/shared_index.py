@@ -40,17 +40,17 @@ WITHOUT_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 
 class NoLocks(BadParams):
-    """Folder on a file system without locks: jobs that write there cannot wait for each other."""
+    """Error: the file system of a folder has no locks, so jobs cannot wait for each other."""
 
 
 @dataclass(frozen=True)
 class SharedIndex:
-    """Location of the shared index of a genome.
+    """Index of a genome in a folder next to its store, for all alignment jobs.
 
     Attributes
     ----------
     root : folder next to the store
-    of : description of the indexed content, as JSON
+    of : JSON description of the indexed genome and of the options
     """
 
     root: Path
@@ -90,7 +90,7 @@ class SharedIndex:
         return REPLACED if had_others else MADE
 
     def _begin(self) -> None:
-        """Write the description of the index; restart a finished one with missing files."""
+        """Write the description of the index; restart it if files of a finished one are missing."""
         folder = self.parts.folder
         if folder.is_dir() and self.parts.manifest() is not None:
             shutil.rmtree(folder)
@@ -98,7 +98,7 @@ class SharedIndex:
         (folder / OF).write_text(self.of)
 
     def _remove_others(self) -> bool:
-        """Remove indexes of other contents; return True if there was one."""
+        """Remove indexes of other contents of the genome's store; return True if any."""
         others = [path.parent for path in self.root.glob(f"*/{OF}") if self._is_other(path)]
         for folder in others:
             shutil.rmtree(folder)

@@ -38,14 +38,14 @@ COUNTS = ("queries", "aligned", "hits", "letters")  # of a batch
 
 @dataclass(frozen=True)
 class MakeIndex:
-    """Function that builds the index of a part of the genome."""
+    """Task that builds the minimizer index of one part of the genome."""
 
     genome: GenomeText
     parts: GenomeParts
     seeds: Seeds
 
     def __call__(self, part: int) -> Made:
-        """Return the bytes of the index; raise JobFailed if the genome changed meanwhile."""
+        """Return the packed index and its size; raise JobFailed if the genome changed meanwhile."""
         data = pack_arrays(indexed(self.genome, self.parts.window(part), self.seeds))
         check_unchanged(self.genome)
         return data, len(data)
@@ -53,7 +53,7 @@ class MakeIndex:
 
 @dataclass(frozen=True)
 class MakeHits:
-    """Function that searches a batch of queries in a part of the genome."""
+    """Task that searches one batch of queries in one part of the genome."""
 
     genome: GenomeText
     indexes: Parts
@@ -62,7 +62,7 @@ class MakeHits:
     params: SearchParams
 
     def __call__(self, number: int) -> Made:
-        """Return the bytes of the hits; their positions are relative to the genome's records."""
+        """Return the packed hits, at positions relative to the genome's records, and their size."""
         part, batch = divmod(number, self.n_batches)
         own = load_part(self.indexes, part)
         queries = load_queries(self.queries, batch)
@@ -78,7 +78,7 @@ class MakeHits:
 
 @dataclass(frozen=True)
 class FoundHits:
-    """Hits of all batches in all parts, and the bases of the parts."""
+    """Files of the hits of all batches of queries in all parts of the genome, and of the parts."""
 
     hits: Parts
     indexes: Parts
@@ -86,7 +86,7 @@ class FoundHits:
     n_batches: int
 
     def of_batch(self, batch: int) -> Hits:
-        """Return the hits in all parts, sorted by query, strand, record and position."""
+        """Return the hits of a batch in all parts, sorted by query, strand, record and position."""
         numbers = range(batch, len(self.cut) * self.n_batches, self.n_batches)
         found = [map_arrays(self.hits.path(number)) for number in numbers]
         at = np.cumsum([0, *(own["runs"].size for own in found)])
@@ -98,7 +98,7 @@ class FoundHits:
         return Hits(rows[order], np.concatenate([own["runs"] for own in found]))
 
     def codes(self, begin: int, end: int) -> Codes:
-        """Return bases begin..end - 1 of the genome as codes, from all parts that they span."""
+        """Return bases begin..end - 1 of the genome as codes, from the files of its parts."""
         found = []
         while begin < end:
             part = min(begin // self.cut.letters, len(self.cut) - 1)
@@ -109,7 +109,7 @@ class FoundHits:
         return np.concatenate([np.empty(0, np.uint8), *found])
 
     def windows(self, begins: Places, ends: Places) -> Codes:
-        """Return the concatenated bases begins[i]..ends[i] - 1 of the genome, read by part."""
+        """Return the concatenated bases begins[i]..ends[i] - 1 of the genome, read part by part."""
         firsts = np.concatenate(([0], np.cumsum(ends - begins)))
         out = np.empty(int(firsts[-1]), np.uint8)
         parts = np.minimum(begins // self.cut.letters, len(self.cut) - 1)
@@ -127,7 +127,7 @@ class FoundHits:
 
 @dataclass(frozen=True)
 class WrittenLines:
-    """Options of the lines to write.
+    """Format of an alignment job's output lines.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class WrittenLines:
 
 @dataclass(frozen=True)
 class MakeText:
-    """Function that writes the text of a batch of queries from its hits in all parts.
+    """Task that writes the output lines of a batch of queries from its hits in all parts.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class MakeText:
     written: WrittenLines
 
     def __call__(self, batch: int) -> Made:
-        """Return the lines of the queries of a batch, in their order."""
+        """Return the packed lines of a batch, in the queries' order, and its number of bases."""
         queries = load_queries(self.queries, batch)
         found, insert = self._found(batch, queries)
         names, lengths = self.genome.names, self.genome.lengths
@@ -203,5 +203,5 @@ def gzipped(text: bytes) -> bytes:
 
 
 def load_queries(parts: Parts, batch: int) -> Queries:
-    """Return a batch of queries."""
+    """Load a batch of queries from its file."""
     return Queries.from_arrays(map_arrays(parts.path(batch)))

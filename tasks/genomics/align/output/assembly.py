@@ -46,7 +46,7 @@ LINE = np.dtype(
 
 
 class LineRow(Protocol):
-    """Row of LINE: the fields that choose the bases of a line."""
+    """SAM line as a row of dtype LINE: the fields that choose the bases to write."""
 
     query: int
     begin: int
@@ -55,7 +55,7 @@ class LineRow(Protocol):
 
 
 class LineTexts(NamedTuple):
-    """Text pools of the lines of a batch.
+    """Text columns of the SAM lines of a batch, each as numbered texts.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class LineTexts(NamedTuple):
     records : names of the genome's records
     cigars, differences : CIGAR and MD of each hit
     columns : RNEXT to TLEN of a hit, or RNAME to TLEN of a query without a hit
-    rates : shares of differing steps
+    rates : values of the tag de, share of differing steps in a path
     tags : tags at the end of lines
-    words : names of the tags of a hit
+    words : names and types of the tags of a hit, such as "NM:i:"
     """
 
     names: TextPool
@@ -88,7 +88,7 @@ PAIRED = np.frombuffer(reverse_complement_text(_ALL)[::-1], np.uint8).copy()
 
 
 def pool_texts(strings: Sequence[str]) -> TextPool:
-    """Return strings as a text pool in UTF-8."""
+    """Return strings as numbered texts in UTF-8."""
     data = "".join(strings).encode()
     sizes = list(map(len, strings))
     if len(data) != sum(sizes):
@@ -97,12 +97,12 @@ def pool_texts(strings: Sequence[str]) -> TextPool:
 
 
 def pool_lines(ragged: Ragged) -> TextPool:
-    """Return lines as a text pool."""
+    """Return ragged lines as numbered texts, without a copy."""
     return TextPool(ragged.data, ragged.offsets)
 
 
 def assembled(lines: npt.NDArray[np.void], texts: LineTexts) -> bytes:
-    """Return the text of lines (n,) of dtype LINE."""
+    """Return the SAM text of lines (n,) of dtype LINE."""
     room = MOST_NUMBERS * lines.size
     hits = lines["hit"][lines["hit"] != NO_HIT]
     for text, which in (
@@ -124,11 +124,11 @@ def assembled(lines: npt.NDArray[np.void], texts: LineTexts) -> bytes:
 def write_alignment_lines(
     lines: npt.NDArray[np.void], texts: LineTexts, own: Bytes, paired: Bytes, out: Bytes
 ) -> int:
-    """Write lines to `out`; return the end position.
+    """Write SAM lines to `out`; return the end position.
 
     Parameters
     ----------
-    own, paired : (256,) uint8, tables from bytes to bases of the forward and the reverse strand
+    own, paired : (256,) uint8, the base that SAM shows for each byte, forward and complemented
     """
     at = 0
     for i in range(lines.size):
@@ -165,7 +165,7 @@ def write_alignment_lines(
 
 @jit_part
 def put_text(out: Bytes, at: int, texts: TextPool, number: int, behind: int) -> int:
-    """Write a text and the byte `behind`; return the end position."""
+    """Write text `number` and the byte `behind` it to out[at:]; return the end position."""
     at = put_items(out, at, texts.data, texts.offsets[number], texts.offsets[number + 1])
     out[at] = behind
     return at + 1
@@ -173,7 +173,7 @@ def put_text(out: Bytes, at: int, texts: TextPool, number: int, behind: int) -> 
 
 @jit_part
 def put_number_and_byte(out: Bytes, at: int, number: int, behind: int) -> int:
-    """Write a number and the byte `behind`; return the end position."""
+    """Write a number in decimal and the byte `behind` it to out[at:]; return the end position."""
     at = write_number(out, at, number)
     out[at] = behind
     return at + 1
@@ -181,10 +181,7 @@ def put_number_and_byte(out: Bytes, at: int, number: int, behind: int) -> int:
 
 @jit_part
 def put_query(out: Bytes, at: int, texts: TextPool, line: LineRow, table: Bytes) -> int:
-    """Write the bases or qualities of a query that a line shows, or "*" for none.
-
-    Bytes are looked up in a table, unless it is empty.
-    """
+    """Write the bases or qualities of a query that a SAM line shows, or "*" for none."""
     begin, end = texts.offsets[line.query], texts.offsets[line.query + 1]
     n: int = min(line.end, end - begin) - line.begin
     if n <= 0:

@@ -13,7 +13,7 @@ LAST_BLOCK = bytes.fromhex("1f8b08040000000000ff0600424302001b000300000000000000
 
 
 class Bam(Sam):
-    """BAM format with the records of SAM."""
+    """Output format BAM, with the records of SAM."""
 
     suffixes = (".bam",)
     footer = LAST_BLOCK
@@ -31,7 +31,10 @@ class Bam(Sam):
 
 
 def _packed(header: str, records: list[str]) -> bytes:
-    """Return a BAM file without its last, empty block; htslib ends a block after the header."""
+    """Return SAM header and records as BGZF blocks of BAM, without the empty block at the end.
+
+    As in htslib, a block ends after the header.
+    """
     with extras_named("BAM"):
         from pysam import AlignedSegment, AlignmentFile, AlignmentHeader
 

@@ -23,12 +23,12 @@ PACKED = (".gz", ".bgz")
 
 
 def is_gzip_target(target: str, kind: str) -> bool:
-    """Return True if the lines of a target are packed by gzip; BAM has its own compression."""
+    """Return True if the output lines are to be compressed by gzip; BAM has its own compression."""
     return target.lower().endswith(PACKED) and FORMATS[kind].is_text
 
 
 def format_of(target: str, named: str) -> str:
-    """Return the name of a target's format; raise BadParams if no name or known suffix is given."""
+    """Return the output format `named`, or that of a file's suffix; raise BadParams for neither."""
     if named:
         if named not in FORMATS:
             raise none_of("--format", FORMATS, named)

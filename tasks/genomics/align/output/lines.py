@@ -22,7 +22,7 @@ MOST_DIGITS = 12  # of a run length, with its operation
 
 
 class Heading(NamedTuple):
-    """Fields of a header.
+    """Fields of the header of an output file.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Heading(NamedTuple):
 
 
 class LineSource(NamedTuple):
-    """Input of the lines of a batch.
+    """Input of the output lines of a batch of queries.
 
     Attributes
     ----------
@@ -63,14 +63,14 @@ class LineSource(NamedTuple):
 
 
 class TextPool(NamedTuple):
-    """Texts by number: bytes data[offsets[i]:offsets[i + 1]] are the i-th text."""
+    """Numbered texts in one array: bytes data[offsets[i]:offsets[i + 1]] are the i-th text."""
 
     data: Codes
     offsets: Places
 
 
 class LineFormat(ABC):
-    """Output format of hits."""
+    """Output format of hits, one line each: header, lines and rules for names."""
 
     suffixes: tuple[str, ...]
     has_evalues = False  # True if every line needs an e-value
@@ -82,16 +82,16 @@ class LineFormat(ABC):
         """Raise BadParams for queries whose names the format cannot represent."""
 
     def header(self, heading: Heading) -> bytes:
-        """Return the bytes before all lines."""
+        """Return the header of the output file."""
         return b""
 
     @abstractmethod
     def lines(self, source: LineSource) -> bytes:
-        """Return the lines of the queries of a batch."""
+        """Return the output lines of the queries of a batch."""
 
 
 def query_names(queries: Queries) -> list[str]:
-    """Return the first word of each name, "*" for an empty one."""
+    """Return the first word of each query's name, "*" for an empty one."""
     text = queries.names.data.tobytes().decode("utf-8", "backslashreplace")
     if len(text) != queries.names.data.size:  # multi-byte characters
         found = [name.decode("utf-8", "backslashreplace") for name in queries.names]
@@ -102,14 +102,14 @@ def query_names(queries: Queries) -> list[str]:
 
 
 def format_cigars(source: LineSource) -> list[str]:
-    """Return the CIGAR of each hit."""
+    """Return the CIGAR of each hit as strings."""
     text, offsets = cigar_texts(source)
     whole, bounds = text.tobytes().decode(), offsets.tolist()
     return [whole[a:b] for a, b in pairwise(bounds)]
 
 
 def cigar_texts(source: LineSource) -> TextPool:
-    """Return the CIGAR of each hit, with M or with = and X."""
+    """Return the CIGAR of each hit as numbered texts, with = and X if `source.eqx`, else with M."""
     report, letters = source.report, OPERATIONS[source.eqx]
     rows = report.rows
     begins, ends = np.ascontiguousarray(rows["runs"]), np.ascontiguousarray(rows["runs_end"])
@@ -128,7 +128,7 @@ OPERATIONS = tuple(np.frombuffer(own.encode(), np.uint8).copy() for own in (PAIR
 def write_cigars(
     runs: Int64s, begins: Int64s, ends: Int64s, operations: Bytes, text: Bytes, offsets: Int64s
 ) -> None:
-    """Write the CIGARs of paths, runs begins[i]:ends[i] of each, and set their offsets."""
+    """Write the CIGARs of alignment paths, runs[begins[i]:ends[i]] each, and set their offsets."""
     at = 0
     for row in range(begins.size):
         i = begins[row]

@@ -24,7 +24,7 @@ _END = re.compile(r"[/.][12]$")
 
 
 class MateColumns(NamedTuple):
-    """Mate fields of a line.
+    """Mate fields of a SAM line.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class MateColumns(NamedTuple):
 
 
 def without_mate(name: str) -> str:
-    """Return a name without the suffix that distinguishes mates."""
+    """Return a read name without the suffix, such as /1 or /2, that distinguishes mates."""
     return _END.sub("", name)
 
 
@@ -55,7 +55,10 @@ def check_mates(queries: Queries) -> None:
 
 
 def unmapped(source: LineSource, query: int, other: Sequence[Hit]) -> tuple[int, str]:
-    """Return the flag of a query without hits, and the columns from RNAME to TLEN."""
+    """Return FLAG, and the columns RNAME to TLEN, of a query without hits.
+
+    `other` is the hits of its mate.
+    """
     if source.insert is None:
         return UNMAPPED, "*\t0\t0\t*\t*\t0\t0"
     flag = UNMAPPED | PAIRED | WHICH[query % 2]
@@ -70,7 +73,10 @@ def unmapped(source: LineSource, query: int, other: Sequence[Hit]) -> tuple[int,
 def mate_of(
     source: LineSource, query: int, own: Sequence[Hit], rank: int, other: Sequence[Hit]
 ) -> MateColumns:
-    """Return the mate fields of the line of hit number `rank`; `other` is the mate's hits."""
+    """Return the mate fields of the line of hit number `rank`.
+
+    `own` is the hits of the query, `other` those of its mate.
+    """
     if source.insert is None:
         return MateColumns()
     row, flag = own[rank], PAIRED | WHICH[query % 2]
@@ -86,7 +92,7 @@ def mate_of(
 
 
 def _mate_position(source: LineSource, row: Hit, mate: Hit) -> str:
-    """Return RNEXT and PNEXT of the line of `row` for the hit `mate`."""
+    """Return RNEXT and PNEXT of the SAM line of hit `row`, whose mate has the hit `mate`."""
     is_same = row[RECORD] == mate[RECORD]
     record = "=" if is_same else source.names[int(mate[RECORD])]
     return f"{record}\t{int(mate[THERE]) + 1}"

@@ -14,7 +14,7 @@ from gangsaw.tasks.genomics.align.search.select import PRIMARY
 
 
 class Paf(LineFormat):
-    """PAF with the tags tp, cm, NM, AS, de, ev (e-value, if the scores have one) and cg."""
+    """Output format PAF, with the tags tp, cm, NM, AS, de, ev (e-value, if available) and cg."""
 
     suffixes = (".paf",)
 

@@ -40,12 +40,12 @@ REPORTED = np.dtype([*((name, "i8") for name in HIT.names or ()), *EXTRA])
 
 
 class ReportedHits(NamedTuple):
-    """Hits in the order of their lines.
+    """Hits to report, in the order of the output lines.
 
     Attributes
     ----------
-    rows : (n,) REPORTED
-    runs : (m,) int64, runs of the alignment paths
+    rows : (n,) of dtype REPORTED
+    runs : (m,) int64, alignment paths as runs, length << 4 | operation
     """
 
     rows: npt.NDArray[np.void]
@@ -87,7 +87,7 @@ def reported(
 def _with_mates(
     rows: npt.NDArray[np.void], insert: Insert, params: SearchParams
 ) -> npt.NDArray[np.void]:
-    """Return the hits with scores that include those of mates, for their ranking."""
+    """Return hits whose score includes the mate's and a proper pair's bonus, for their ranking."""
     out, scores = rows.copy(), np.empty(rows.size, np.int64)
     bonus = PAIR_MATCHES * params.scores.match
     paired_scores(rows, insert.least, insert.most, bonus, scores)
@@ -120,7 +120,7 @@ def _first(queries: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.bool_]:
 
 @jit
 def measure_paths(rows: npt.NDArray[np.void], runs: Int64s) -> None:
-    """Add up the pairs and gaps in each hit's path."""
+    """Count equal and different pairs, gaps and gap bases in each hit's path, into its row."""
     for at in range(rows.size):
         row = rows[at]
         for run in runs[row.runs : row.runs_end]:

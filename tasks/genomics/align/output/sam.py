@@ -51,13 +51,16 @@ IS_SECONDARY, SUPPLEMENTARY = 256, 2048
 
 
 class Sam(LineFormat):
-    """SAM with the tags NM, AS, de, MD, SA for queries with several parts, MQ and MC for mates."""
+    """Output format SAM.
+
+    Its tags are NM, AS, de and MD, SA for split queries, MQ and MC for mates.
+    """
 
     suffixes = (".sam",)
     has_groups = True
 
     def header(self, heading: Heading) -> bytes:
-        """Return a line for each record of the genome, the read group and the program."""
+        """Return the header lines @SQ of the genome's records, @RG and @PG."""
         records = zip(heading.names, heading.lengths, strict=True)
         lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in records]
         lines += [f"{heading.read_group}\n"] if heading.read_group else []
@@ -66,7 +69,7 @@ class Sam(LineFormat):
         return "".join(["@HD\tVN:1.6\tSO:unsorted\tGO:query\n", *lines, program]).encode()
 
     def check(self, queries: Queries) -> None:
-        """Raise BadParams for names that SAM does not allow, or would take for a header line."""
+        """Raise BadParams for query names that SAM forbids, or that look like header lines."""
         text = queries.names.data
         is_plain = not ((text > ord("~")) | (text < ord(" "))).any() and ord("@") not in text
         if is_plain and int(queries.names.lengths.max(initial=0)) <= MOST_NAME:
@@ -108,7 +111,7 @@ def _refused(name: str) -> str:
 
 
 def _lines(source: LineSource) -> npt.NDArray[np.void]:
-    """Return the lines of hits, and of queries without a hit, in the queries' order."""
+    """Return lines, of dtype LINE, of hits and of queries without a hit, in the queries' order."""
     rows, n_queries = source.report.rows, len(source.queries.sequences)
     times = np.bincount(rows["query"], minlength=n_queries)
     lines = np.zeros(int(np.maximum(times, 1).sum()), LINE)
@@ -135,7 +138,7 @@ def _lines(source: LineSource) -> npt.NDArray[np.void]:
 
 
 def _rates(rows: npt.NDArray[np.void]) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Return the texts of shares of differing steps, and the index of each hit's text."""
+    """Return the distinct values of the tag de as texts, and the index of each hit's text."""
     steps = rows["equal"] + rows["different"] + rows["gaps"]
     pairs, which = np.unique((steps - rows["equal"]) << 32 | steps, return_inverse=True)
     texts = [f"{(one >> 32) / (one & 0xFFFFFFFF):.4f}" for one in pairs.tolist()]
@@ -145,7 +148,7 @@ def _rates(rows: npt.NDArray[np.void]) -> tuple[list[str], npt.NDArray[np.int64]
 def _with_mates(
     source: LineSource, lines: npt.NDArray[np.void], cigars: TextPool, group: str
 ) -> tuple[list[str], list[str]]:
-    """Set the mate flags; return columns and tags of each line: MQ, MC and RG."""
+    """Set FLAG and the mate columns; return RNEXT to TLEN, and the tags MQ, MC and RG, per line."""
     best = {int(line["query"]): _whole_cigar(line, cigars) for line in _best_lines(lines)}
     rows = source.report.rows.tolist()
     hits = {query: list(found) for query, found in groupby(rows, lambda row: row[0])}
@@ -171,7 +174,7 @@ def _with_mates(
 def _name_others(
     source: LineSource, lines: npt.NDArray[np.void], cigars: TextPool, tags: list[str]
 ) -> None:
-    """Add the tag SA to the lines of queries with several parts."""
+    """Add the tag SA, which names a query's other parts, to lines of split queries."""
     is_part = (lines["hit"] != NO_HIT) & (lines["flag"] & IS_SECONDARY == 0)
     parts = np.flatnonzero(is_part)
     times = np.bincount(lines["query"][parts], minlength=1)
@@ -185,21 +188,21 @@ def _name_others(
 
 
 def _best_lines(lines: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-    """Return the lines of the best hits of queries."""
+    """Return the primary lines: neither secondary nor supplementary."""
     is_first = (lines["flag"] & (IS_SECONDARY | SUPPLEMENTARY)) == 0
     found: npt.NDArray[np.void] = lines[(lines["hit"] != NO_HIT) & is_first]
     return found
 
 
 def _whole_cigar(line: npt.NDArray[np.void], cigars: TextPool) -> str:
-    """Return the CIGAR of a hit with soft clips."""
+    """Return the CIGAR of a hit, with soft clips for the rest of the query."""
     hit, before, behind = int(line["hit"]), int(line["before"]), int(line["behind"])
     cigar = cigars.data[cigars.offsets[hit] : cigars.offsets[hit + 1]].tobytes().decode()
     return f"{before}S" * bool(before) + cigar + f"{behind}S" * bool(behind)
 
 
 def _segment(line: npt.NDArray[np.void], cigars: TextPool, names: Sequence[str]) -> OtherPart:
-    """Return the SA entry of a hit that is not secondary."""
+    """Return the entry of a hit in SA tags; the hit is not secondary."""
     whole = _whole_cigar(line, cigars)
     sign, quality = "-" if line["is_back"] else "+", int(line["quality"])
     return OtherPart(

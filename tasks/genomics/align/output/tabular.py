@@ -6,7 +6,7 @@ from gangsaw.tasks.genomics.align.output.lines import LineFormat, LineSource, qu
 
 
 class Tabular(LineFormat):
-    """Table with positions from 1; on the reverse strand a hit's end precedes its start."""
+    """Output format like BLAST's tables: positions from 1; reversed on the reverse strand."""
 
     suffixes = (".tsv", ".blast", ".b6", ".m8")
     has_evalues = True

@@ -51,13 +51,13 @@ class OtherPart(NamedTuple):
 
 
 def others(segments: Sequence[OtherPart], own: int) -> str:
-    """Return the SA tag of one of the segments of a query; "" if it is the only one."""
+    """Return the SA tag of part `own` of a split query: its other parts; "" without any."""
     named = [",".join(map(str, one)) + ";" for i, one in enumerate(segments) if i != own]
     return f"\tSA:Z:{''.join(named)}" if named else ""
 
 
 def difference_texts(source: LineSource) -> TextPool:
-    """Return the MD value of each hit: the bases of the genome that differ from the query."""
+    """Return the tag MD of each hit as numbered texts: genome bases that differ from the query."""
     report = source.report
     begins, ends = (np.ascontiguousarray(report.rows[name]) for name in ("runs", "runs_end"))
     spans = np.ascontiguousarray(report.rows["there_end"] - report.rows["there"])
@@ -80,11 +80,11 @@ def write_differences(
     text: Bytes,
     offsets: Int64s,
 ) -> None:
-    """Write the MD of paths, runs begins[i]:ends[i] of each, and set their offsets.
+    """Write the tag MD of alignment paths, runs[begins[i]:ends[i]] each, and set their offsets.
 
     Parameters
     ----------
-    letters : (m,) uint8, bases of the genome; those of path i begin at firsts[i]
+    bases : (m,) uint8, bases of the genome; those of path i begin at firsts[i]
     """
     at = 0
     for row in range(begins.size):

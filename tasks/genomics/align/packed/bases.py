@@ -17,7 +17,7 @@ PAIRS = 0x5555555555555555  # the lower bit of each base
 
 
 class PackedBases(NamedTuple):
-    """Packed sequence.
+    """Sequence with four bases per byte.
 
     Attributes
     ----------

@@ -65,6 +65,9 @@ def ungapped(
 ) -> object:
     """Extend each seed without gaps in both directions, until the score falls by `brink`.
 
+    Method of Satyanvesh, Kaliuday and Baruah (2015): sequences are compared in 4-mers, one byte
+    each.
+
     Parameters
     ----------
     query, target : packed bases or strings, of at most 2^30 bases
@@ -77,7 +80,8 @@ def ungapped(
 
     Returns
     -------
-    Alignments of n hits without CIGAR: the sum of the highs in both directions, and their positions
+    Alignments of n hits without CIGAR: the sum of the highest scores in both
+        directions, and their positions
 
     Raises
     ------
@@ -158,10 +162,11 @@ def gapped(
     gap_open: int = 2,
     gap_extend: int = 1,
 ) -> object:
-    """Return the best score of the paper's alignment with gaps.
+    """Return the best score of an alignment with gaps, computed on 4-mers of packed bases.
 
-    Gaps in the target have lengths of 4, 8, ... bases, those in the query any length. The target's
-    bases beyond the last whole 4-mer are ignored.
+    Method of Satyanvesh, Kaliuday and Baruah (2015). Gaps in the target have lengths of 4, 8, ...
+    bases, those in the query any length. The target's bases beyond the last whole 4-mer are
+    ignored.
 
     Parameters
     ----------
@@ -197,7 +202,10 @@ def _score(query: PackedInput, target: PackedInput, costs: with_gaps.GapCosts) -
 
 
 def _check_seeds(seeds: Seeds, bases: tuple[int, int]) -> Places:
-    """Return the seeds as (n, 2) int64; raise BadParams for other arrays or positions."""
+    """Return seed positions in query and target as (n, 2) int64.
+
+    Raise BadParams for invalid ones.
+    """
     if len(seeds) != 2 or np.shape(seeds[0]) != np.shape(seeds[1]) or np.ndim(seeds[0]) != 1:
         raise BadParams("seeds must be two arrays of as many places: of the query, of the target")
     kinds = [np.asarray(places).dtype.kind for places in seeds]

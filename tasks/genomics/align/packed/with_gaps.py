@@ -52,7 +52,7 @@ class GapCosts(NamedTuple):
     ----------
     gap_open, gap_extend : a gap of k bases costs gap_open + k * gap_extend
     factor : the value of a pair of 4-mers is 4 - factor * mismatches
-    local : 1 if Best is at least 0, else 0
+    local : 1 for local alignment, whose cell scores are at least 0, else 0
     """
 
     gap_open: int
@@ -62,7 +62,9 @@ class GapCosts(NamedTuple):
 
 
 class GapLines(NamedTuple):
-    """Antidiagonals: item y of a row is the cell of column y. int16 or int32.
+    """Scores of the last antidiagonals: item y of a row is the cell of column y; int16 or int32.
+
+    `Best` is a cell's score, `Gap` the best score that a gap from the cell can continue.
 
     Attributes
     ----------
@@ -81,7 +83,7 @@ class GapLines(NamedTuple):
 
 
 def best_score(rows: PackedBases, columns: PackedBases, costs: GapCosts) -> int:
-    """Return the largest Best of all cells and borders."""
+    """Return the best score of an alignment of two packed sequences, over all matrix cells."""
     n_columns = columns.bases // 4
     words = np.zeros(rows.bases + 2 * n_columns + SPARE, np.uint8)
     target = np.zeros(n_columns + SPARE, np.uint8)
@@ -109,19 +111,22 @@ def _lines(n_columns: int, kind: type[np.int16] | type[np.int32], local: int) ->
 
 @jit
 def reverse_words(data: Bytes, n_rows: int, n_columns: int, words: Bytes) -> None:
-    """Write the 4-mer that ends at row x to words[n_columns + n_rows - x]: y ascends as x falls."""
+    """Write the 4-mer that ends at base x to words[n_columns + n_rows - x], for all rows x.
+
+    So on an antidiagonal, where y ascends as x falls, both sequences ascend.
+    """
     for x in range(4, n_rows + 1):
         words[n_columns + n_rows - x] = four_bases(data, x - 4)
 
 
 @jit
 def fill_lines(words: Bytes, target: Bytes, n_rows: int, costs: GapCosts, lines: GapLines) -> int:
-    """Return the largest Best, or a value of MOST_16 or more if 16 bits may overflow.
+    """Compute all antidiagonals; return the best score, or MOST_16 or more if int16 may overflow.
 
     Parameters
     ----------
-    words : (n_rows + 2 n_columns + SPARE,) uint8
-    target : (n_columns + SPARE,) uint8
+    words : (n_rows + 2 n_columns + SPARE,) uint8, 4-mer that ends at each row, reversed
+    target : (n_columns + SPARE,) uint8, bytes of four bases, from index 1 on
     """
     n_columns = target.size - SPARE
     is_short = lines.most.itemsize == 2
@@ -137,7 +142,7 @@ def fill_lines(words: Bytes, target: Bytes, n_rows: int, costs: GapCosts, lines:
 
 @jit_inline_part
 def _set_border(lines: GapLines, step: int, y: int, best: int) -> None:
-    """Set a cell of rows 0 to 3."""
+    """Set score and gap of the cell in column y of antidiagonal `step`, in rows 0 to 3."""
     lines.best[step % 6, y] = best
     lines.gap[step & 1, y] = lines.none[0]
 
@@ -146,7 +151,10 @@ def _set_border(lines: GapLines, step: int, y: int, best: int) -> None:
 def _do_line(
     words: Bytes, target: Bytes, line: tuple[int, int, int, int], costs: GapCosts, lines: GapLines
 ) -> None:
-    """Compute the cells of rows 4 and more; padding lanes overwrite cells of rows 3 and less."""
+    """Compute an antidiagonal's cells of rows 4 and more.
+
+    Padding overwrites cells of rows 0 to 3.
+    """
     low, end, step, at = line
     best, source = lines.best[step % 6], lines.best[(step + 1) % 6]
     gap, gap_before = lines.gap[step & 1], lines.gap[1 - (step & 1)]

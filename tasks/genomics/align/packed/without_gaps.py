@@ -36,13 +36,13 @@ APART = 16  # words between restart positions: recording each would cost an unpr
 
 
 class Strand(NamedTuple):
-    """Two sequences from a pair of positions on, in one direction.
+    """One direction of an extension: query and target from a pair of positions on.
 
     Attributes
     ----------
     query, target : (bytes,) uint8, packed bases
-    query_at, target_at : positions of the bases behind the seed
-    pairs : number of 4-mers from there on in both
+    query_at, target_at : positions of the seed, where the extension begins
+    pairs : number of 4-mers that both have from there on
     step : 1 forwards, -1 backwards
     """
 
@@ -55,14 +55,14 @@ class Strand(NamedTuple):
 
 
 class Extended(NamedTuple):
-    """State of an extension.
+    """State of an extension without gaps, before a pair of 4-mers.
 
     Attributes
     ----------
-    pair : number of the next pair of 4-mers
-    score, high : values before it
-    length : bases to the high
-    stopped : True if the extension stops before it
+    pair : number of this pair of 4-mers
+    score, high : score before it, and highest score so far
+    length : bases up to the highest score
+    stopped : True if the extension stops here
     """
 
     pair: int
@@ -74,7 +74,7 @@ class Extended(NamedTuple):
 
 @jit_norefs_inline
 def _unequal_word(strand: Strand, pair: int) -> np.uint64:
-    """Return a mask of unequal bases as `_unequal`, for 8 complete pairs."""
+    """Return a mask of unequal bases in 8 pairs of 4-mers, as `_unequal`; all 8 must exist."""
     behind = 4 * pair if strand.step > 0 else -4 * pair - WORD
     ours = word_of_bases(strand.query, strand.query_at + behind)
     return unequal_bases(ours ^ word_of_bases(strand.target, strand.target_at + behind))
@@ -99,7 +99,7 @@ def _unequal(strand: Strand, pair: int) -> np.uint64:
 
 @jit_norefs_inline
 def _equal_first(unequal: np.uint64, step: int) -> Any:
-    """Return the number of equal bases of the first pair before a mismatch ("Rightmatch")."""
+    """Return the number of equal bases before the first mismatch in the first pair of 4-mers."""
     if step > 0:
         return min(4, np.int64(leading_zeros(unequal)) >> 1)
     return min(4, trailing_zeros(unequal | np.uint64(1 << 63)) >> 1)  # "Leftmatch"
@@ -117,7 +117,10 @@ def _others(unequal: np.uint64, step: int) -> np.uint64:
 
 @jit_norefs_part
 def by_pairs(strand: Strand, state: Extended, end: int, brink: int, is_b: bool) -> Extended:
-    """Apply the rule pair by pair, from a state to pair `end` or to its stop."""
+    """Extend pair by pair of 4-mers, from a state to pair `end` or to its stop.
+
+    A pair counts 2 * equal bases - 4 if `is_b`, else the number of equal bases.
+    """
     pair, score, high, length, _ = state
     while pair < end:
         unequal = _unequal(strand, pair)
@@ -137,7 +140,10 @@ def by_pairs(strand: Strand, state: Extended, end: int, brink: int, is_b: bool) 
 
 @jit_norefs
 def by_words(strand: Strand, brink: int) -> Extended:
-    """Return the result of `by_pairs` with value B over all pairs; brink is 8 or more."""
+    """Extend as `by_pairs` over all pairs with values 2 * equal bases - 4, by words of 32 bases.
+
+    `brink` is 8 or more.
+    """
     state = Extended(0, 0, 0, 0, False)
     score = bound = word = 0
     begin = APART
@@ -161,7 +167,7 @@ def by_words(strand: Strand, brink: int) -> Extended:
 
 @jit_norefs_part
 def by_counts(strand: Strand, brink: int) -> Extended:
-    """Return the result of `by_pairs` with value A over all pairs."""
+    """Extend as `by_pairs` over all pairs with values that are equal bases, by bit counts."""
     score = 4 * strand.pairs
     for word in range((strand.pairs + FOURS - 1) // FOURS):
         score -= count_ones(_unequal(strand, FOURS * word))
@@ -176,14 +182,14 @@ def by_counts(strand: Strand, brink: int) -> Extended:
 
 
 class Bases(NamedTuple):
-    """Input of the kernel.
+    """Sequences and rule of extensions without gaps.
 
     Attributes
     ----------
     query, target : (bytes,) uint8, packed bases
     query_bases, target_bases : numbers of bases
-    brink : largest fall of the score behind the high, 8 or more
-    is_b : 1 for value B, 0 for A
+    brink : fall of the score below the highest one at which extensions stop, 8 or more
+    is_b : 1 if a pair of 4-mers counts 2 * equal bases - 4, 0 if it counts equal bases
     """
 
     query: Codes
@@ -201,7 +207,8 @@ def extend(bases: Bases, seeds: Int64s, found: Int64s) -> None:
     Parameters
     ----------
     seeds : (n, 2) int64, positions in query and target
-    found : (n, FOUND) int64, gets the sum of both highs and the bases to each
+    found : (n, FOUND) int64, gets the sum of the highest scores of both directions, and the
+        bases up to each
     """
     for i in range(len(seeds)):
         at, target_at = seeds[i]

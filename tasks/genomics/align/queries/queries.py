@@ -10,11 +10,11 @@ from gangsaw.tasks.genomics.sequences.ragged import Ragged
 
 
 class Queries(NamedTuple):
-    """Batch of queries.
+    """Batch of query sequences (reads or genome records) to align.
 
     Attributes
     ----------
-    names, sequences, qualities : one line per query; qualities are empty if there are none
+    names, sequences, qualities : ragged lines, one per query; qualities are empty if there are none
     """
 
     names: Ragged

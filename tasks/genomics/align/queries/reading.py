@@ -65,7 +65,7 @@ def _holds_mates(path: str) -> bool:
 
 
 def _grouped(paths: Sequence[str], pairs: str) -> Iterator[tuple[str, ...]]:
-    """Yield the paths that are read together."""
+    """Yield the paths that are read together: two files of mates, or a single file or store."""
     if pairs != "files":
         yield from ((path,) for path in paths)
         return
@@ -127,7 +127,7 @@ def _of_files(paths: tuple[str, ...], batch_bytes: int, pairs: str) -> Iterator[
 
 
 def _kind(path: str, text: BegunText) -> str:
-    """Return "fasta" or "fastq", by the first byte of a text; "" for an empty one."""
+    """Return "fasta" or "fastq", by the first byte of the text of a file; "" for an empty one."""
     start = text.first[:1].tobytes()
     if not start:
         return ""
@@ -143,7 +143,7 @@ def _joined(pieces: list[Mates]) -> Queries:
 
 
 def _alternating(sides: list[Ragged]) -> Ragged:
-    """Return the lines of one side, or those of two sides alternately."""
+    """Return the lines of one file, or the lines of two files of mates in alternation."""
     if len(sides) == 1:
         return sides[0]
     first, second = sides

@@ -47,12 +47,12 @@ class HitRow(Protocol):
 
 
 class Hits(NamedTuple):
-    """Alignments with their paths.
+    """Alignments of queries with a genome, and their paths.
 
     Attributes
     ----------
-    rows : (n,) HIT
-    runs : (m,) int64, runs of operations of all paths
+    rows : (n,) of dtype HIT
+    runs : (m,) int64, runs (length << 4 | operation) of all paths
     """
 
     rows: HitRows

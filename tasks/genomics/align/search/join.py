@@ -60,7 +60,7 @@ def are_overlapping(a: HitRow, b: HitRow) -> bool:
 
 @jit_part
 def find_shared_pair(a: HitRow, b: HitRow, runs: Int64s) -> tuple[int, int]:
-    """Return the first positions in query and genome that both hits pair as equal; -1 for none."""
+    """Return the first positions in query and genome that both hits align as equal; -1 for none."""
     at, i, j = a.runs, a.begin, a.there
     other, k, l = b.runs, b.begin, b.there  # noqa: E741
     while at < a.runs_end and other < b.runs_end:
@@ -78,19 +78,19 @@ def find_shared_pair(a: HitRow, b: HitRow, runs: Int64s) -> tuple[int, int]:
 
 @jit_part
 def across(run: int) -> int:
-    """Return the number of query bases in a run."""
+    """Return the number of query bases in a run (length << 4 | operation) of a path."""
     return 0 if run & OP_MASK == DELETION else run >> OP_BITS
 
 
 @jit_part
 def along(run: int) -> int:
-    """Return the number of genome bases in a run."""
+    """Return the number of genome bases in a run (length << 4 | operation) of a path."""
     return 0 if run & OP_MASK == INSERTION else run >> OP_BITS
 
 
 @jit_part
 def spliced(a: HitRow, b: HitRow, shared: tuple[int, int], runs: Int64s) -> Int64s:
-    """Return the runs of hit `a` before a shared pair, and those of `b` from there on."""
+    """Return the path of hit `a` up to a pair of bases that both align, and of `b` from there."""
     out = np.empty(a.runs_end - a.runs + b.runs_end - b.runs + 1, np.int64)
     n, i, j = 0, a.begin, a.there
     for run in runs[a.runs : a.runs_end]:

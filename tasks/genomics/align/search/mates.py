@@ -29,7 +29,7 @@ class Insert(NamedTuple):
 
     Attributes
     ----------
-    least, most : range of a proper pair
+    least, most : range of lengths of a proper pair
     """
 
     least: int
@@ -37,10 +37,7 @@ class Insert(NamedTuple):
 
 
 def insert_of(rows: npt.NDArray[np.void], n_queries: int) -> Insert:
-    """Return the length range of fragments; mates are queries 2i and 2i + 1.
-
-    `rows` are sorted by query.
-    """
+    """Estimate the length range of fragments from the hits of mates, queries 2i and 2i + 1."""
     best = _only_best(rows, n_queries)
     first, second = best[0::2], best[1::2]
     is_both = (first >= 0) & (second >= 0)
@@ -58,7 +55,7 @@ def insert_of(rows: npt.NDArray[np.void], n_queries: int) -> Insert:
 
 
 def _only_best(rows: npt.NDArray[np.void], n_queries: int) -> npt.NDArray[np.int64]:
-    """Return the row of the best hit of each query, -1 if there is none or several."""
+    """Return the row of each query's best hit, -1 without a hit or with several that are best."""
     best = np.full(n_queries, -1, np.int64)
     np.maximum.at(best, rows["query"], rows["score"])
     is_best = rows["score"] == best[rows["query"]]
@@ -72,7 +69,10 @@ def _only_best(rows: npt.NDArray[np.void], n_queries: int) -> npt.NDArray[np.int
 def face(
     one: tuple[int, int, int, int], two: tuple[int, int, int, int], least: int, most: int
 ) -> bool:
-    """Return True if two hits, (record, strand, there, there_end) each, form a proper pair."""
+    """Return True if two hits face each other at a distance of `least` to `most`: a proper pair.
+
+    A hit is (record, strand, there, there_end), as in HIT.
+    """
     if one[RECORD] != two[RECORD] or one[STRAND] == two[STRAND]:
         return False
     size = one[THERE_END] - two[THERE] if one[STRAND] else two[THERE_END] - one[THERE]
@@ -81,15 +81,15 @@ def face(
 
 @jit_part
 def position_fields(row: HitRow) -> tuple[int, int, int, int]:
-    """Return the fields of a hit that `face` reads."""
+    """Return record, strand and both ends of a hit, as `face` takes them."""
     return row.record, row.strand, row.there, row.there_end
 
 
 @jit
 def paired_scores(rows: HitRows, least: int, most: int, bonus: int, out: Int64s) -> None:
-    """Fill (n,) the scores of hits, sorted by query, including the bonus of their best mate.
+    """Set out[i] to the score of hit i plus a bonus for a mate at a proper distance.
 
-    If a better mate lies elsewhere, the bonus is reduced, down to 0.
+    Hits are sorted by query. If a better mate lies elsewhere, the bonus is reduced, down to 0.
     """
     begin = 0
     while begin < rows.size:
@@ -108,10 +108,7 @@ def paired_scores(rows: HitRows, least: int, most: int, bonus: int, out: Int64s)
 
 @jit
 def mark_alone(rows: HitRows, least: int, most: int, out: Bools) -> None:
-    """Set (n,) flags of hits that are best of their query without a mate nearby.
-
-    `rows` are sorted by query.
-    """
+    """Set out[i] to True if hit i is the best of its query and has no mate at a proper distance."""
     begin = 0
     while begin < rows.size:
         middle, end = find_mate_ends(rows, begin)
@@ -127,7 +124,7 @@ def mark_alone(rows: HitRows, least: int, most: int, out: Bools) -> None:
 
 @jit_part
 def find_mate_ends(rows: HitRows, begin: int) -> tuple[int, int]:
-    """Return the ends of the hits of a first and of a second mate, from `begin` on."""
+    """Return the end rows of the hits of two mates; those of the first begin at row `begin`."""
     pair, middle = rows[begin].query >> 1, begin
     while middle < rows.size and rows[middle].query == 2 * pair:
         middle += 1

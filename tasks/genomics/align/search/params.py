@@ -30,18 +30,18 @@ class SearchParams:
 
     Attributes
     ----------
-    scores : of alignments
+    scores : scores of bases and gaps
     k : bases of a seed, odd, 7..15
-    w : k-mers of a window, one of which is selected, 1..255
-    max_places : maximum of positions of a seed that is used, 1..10^6
+    w : consecutive k-mers, one of which is selected as a seed, 1..255
+    max_places : seeds with more positions in the genome are ignored, 1..10^6
     min_score : minimum score of a hit
-    evalue : maximum of hits with such a score that are expected by chance; without statistics for
-        the scores it must stay as it is, and all hits are reported
+    evalue : maximum e-value, the number of hits with such a score expected by chance; without
+        statistics for the scores it must stay as it is, and all hits are reported
     secondary : maximum of hits reported in addition to the best one of each part of a query
     ratio : minimum score of these, in percent of the best one's, 0..100
     max_hits : maximum of hits of a query, 0 for all
     eqx : True if CIGARs distinguish equal bases (=) from others (X)
-    read_group : of SAM and BAM, such as "@RG\\tID:x\\tSM:y"
+    read_group : header line of SAM and BAM, such as "@RG\\tID:x\\tSM:y"
     pairs : one of PAIRS; "" takes the mates of stores with mates
 
     Raises
@@ -63,7 +63,7 @@ class SearchParams:
     pairs: str = ""
 
     def __post_init__(self) -> None:
-        """Check the ranges."""
+        """Check the range of each parameter."""
         require_int("k", self.k, 7, MOST_K)
         if self.k % 2 == 0:
             raise BadParams(f"k must be odd, so that no seed is its own reverse, got {self.k}")
@@ -87,7 +87,7 @@ class SearchParams:
 
     @property
     def rules(self) -> Rules:
-        """Parameters of the kernels."""
+        """Parameters of the search, as its kernels take them."""
         own = self.scores
         costs = PathCosts(own.match, -own.mismatch, own.gap_open, own.gap_extend)
         run = min(self.min_score, RUN_MATCHES * own.match)
@@ -105,5 +105,5 @@ class SearchParams:
 
     @property
     def choice(self) -> ReportRules:
-        """Limits of the report."""
+        """Limits of the selection of hits, as its kernel takes them."""
         return ReportRules(self.secondary, self.ratio)

@@ -36,11 +36,11 @@ SLICE = 1 << 20  # anchors of chains before these are aligned: 8 MiB
 
 
 class SearchText(NamedTuple):
-    """Text that is searched.
+    """Part of a genome that is searched.
 
     Attributes
     ----------
-    codes : (n,) uint8, of concatenated sequences
+    codes : (n,) uint8, codes of concatenated sequences
     records : (r + 1,) int64, offsets of the sequences
     table : index of its minimizers
     """
@@ -51,14 +51,14 @@ class SearchText(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Limits of the search.
+    """Limits of the search for hits, as the kernels take them.
 
     Attributes
     ----------
-    seeds : k-mers that are seeds
+    seeds : selection of k-mers as seeds
     reach : distances that chains may bridge
     costs : scores of alignments
-    max_positions : maximum of positions of a minimizer that is used
+    max_positions : minimizers with more positions in the genome are ignored
     drop : X-drop, maximum of the fall of a score below the best
     least_run : minimum score of an ungapped extension for a chain of few anchors
     least : minimum score of a hit
@@ -84,7 +84,7 @@ class FoundChains(NamedTuple):
     ----------
     queries : (c,) int64, query of each chain
     offsets : (c + 1,) int64, offsets of the anchors of each chain
-    anchors : (n,) int64
+    anchors : (n,) int64, anchor words (strand, position in genome, position in query)
     """
 
     queries: npt.NDArray[np.int64]
@@ -118,7 +118,7 @@ def search_queries(
 
 
 def _concatenated(found: list[Hits], row: npt.NDArray[np.void]) -> Hits:
-    """Concatenate hits; the result is sorted by query."""
+    """Concatenate the hits of several searches; the result is sorted by query."""
     if len(found) == 1:
         return found[0]
     first = 0
@@ -199,7 +199,7 @@ def align_chains(
     row: HitRows,
     is_sample: bool,
 ) -> Hits:
-    """Return the hits along chains of queries."""
+    """Align queries along their chains; return the hits."""
     size = 2 * chains.queries.size
     rows, runs = np.empty(size, row.dtype), np.empty(32 * size, np.int64)
     n, m, last = i64(0), i64(0), -1
@@ -221,7 +221,7 @@ def align_chains(
 
 @jit_part
 def reverse_complement_codes(query: Bytes) -> Bytes:
-    """Return the reverse complement of codes."""
+    """Return the reverse complement of base codes."""
     out = np.empty(query.size, np.uint8)
     for i in range(query.size):
         out[i] = paired_code(query[query.size - 1 - i])
@@ -230,7 +230,7 @@ def reverse_complement_codes(query: Bytes) -> Bytes:
 
 @jit_part
 def choose_chains(chains: Chains, anchors: Int64s, length: int, rules: Rules) -> Bools:
-    """Return (n,) flags of chains to align: the best of each part of the query, and close ones."""
+    """Return a mask of the chains to align: the best of each part of the query, and close ones."""
     n = chains.scores.size
     chosen, others = np.zeros(n, np.bool_), np.zeros(n, np.int64)
     best, found, first = np.empty((n, 3), np.int64), 0, 0
@@ -257,7 +257,7 @@ def choose_chains(chains: Chains, anchors: Int64s, length: int, rules: Rules) ->
 def add_parts(
     chains: Chains, i: int, anchors: Int64s, length: int, k: int, parts: Int64s, found: int
 ) -> int:
-    """Append the intervals of the query, on its strand, that a chain covers; return their number.
+    """Append the intervals of the query that a chain covers to `parts`; return their number.
 
     Between two anchors that are HOLE apart may lie another chain: an inversion.
     """
@@ -278,7 +278,7 @@ def add_parts(
 
 @jit_part
 def are_same_parts(parts: Int64s, first: int, last: int, other: int, other_last: int) -> bool:
-    """Return True if two ranges of parts share half of the bases of either."""
+    """Return True if two ranges of query intervals in `parts` share half of the bases of either."""
     shared, size, other_size = 0, 0, 0
     for i in range(first, last):
         size += parts[i, END] - parts[i, BEGIN]
@@ -301,7 +301,10 @@ def append_hits(
     n: int,
     m: int,
 ) -> tuple[HitRows, Int64s, int, int]:
-    """Append the hits along a chain to n rows and m runs; return the arrays, which may be new."""
+    """Append the hits along a chain behind n rows and m runs.
+
+    Return the arrays, new if too small.
+    """
     strand = anchors[0] >> 62
     query = strands[1] if strand else strands[0]
     i, j = at_anchor(anchors[0])
@@ -348,7 +351,7 @@ def append_hits(
 
 @jit_part
 def diagonals(anchors: Int64s) -> tuple[int, int]:
-    """Return the lowest and the highest diagonal of a chain."""
+    """Return the lowest and the highest diagonal of the anchors of a chain."""
     i, j = at_anchor(anchors[0])
     low = high = j - i
     for anchor in anchors:

@@ -23,7 +23,7 @@ SURE_ANCHORS = 10.0
 
 
 class ReportRules(NamedTuple):
-    """Limits of the report.
+    """Limits of the selection of a query's hits.
 
     Attributes
     ----------
@@ -39,10 +39,10 @@ class ReportRules(NamedTuple):
 def select_hits(
     rows: HitRows, lengths: Int64s, choice: ReportRules
 ) -> tuple[Int64s, Int64s, Int64s]:
-    """Return (m,) the indices of rows to report, in order, and (n,) kind and quality of each row.
+    """Return the rows of hits to report, in order (m,), and kind and quality of all rows (n,).
 
-    `rows` are sorted by query; `lengths` are those of the queries. The best hits of a query come
-    first.
+    The kind is DROPPED, PRIMARY or SECONDARY, the quality is the mapping quality. `rows` are sorted
+    by query; `lengths` are those of the queries. The best hits of a query come first.
     """
     n = rows.size
     kinds, qualities = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -63,7 +63,7 @@ def select_hits(
 
 @jit_part
 def ranked(rows: HitRows, begin: int, end: int) -> Int64s:
-    """Return the indices of rows sorted by score, then by sequence, position and strand."""
+    """Return row indices begin..end - 1 sorted by falling score, then record, position, strand."""
     ranks = np.arange(begin, end)
     for i in range(1, ranks.size):
         own, j = ranks[i], i
@@ -76,7 +76,7 @@ def ranked(rows: HitRows, begin: int, end: int) -> Int64s:
 
 @jit_part
 def is_before(a: HitRow, b: HitRow) -> bool:
-    """Return True if a hit sorts before another one."""
+    """Return True if hit `a` ranks before hit `b`."""
     if a.score != b.score:
         return a.score > b.score
     if a.record != b.record:
@@ -92,7 +92,7 @@ def is_before(a: HitRow, b: HitRow) -> bool:
 def rate_hits(
     rows: HitRows, ranks: Int64s, length: int, choice: ReportRules, out: tuple[Int64s, Int64s]
 ) -> None:
-    """Fill kind and quality of the hits of one query; `ranks` has the best first."""
+    """Set kind (dropped, primary, secondary) and mapping quality of a query's hits, best first."""
     kinds, qualities = out
     best, others = np.empty(ranks.size, np.int64), np.zeros((ranks.size, 2), np.int64)
     found = 0
@@ -123,7 +123,7 @@ def rate_hits(
 
 @jit_part
 def shares(a: HitRow, b: HitRow, length: int) -> bool:
-    """Return True if two hits share half of the shorter one's part of the query."""
+    """Return True if two hits share half of the query bases of the shorter one."""
     begin, end = (length - a.end, length - a.begin) if a.strand else (a.begin, a.end)
     other, other_end = (length - b.end, length - b.begin) if b.strand else (b.begin, b.end)
     shared = min(end, other_end) - max(begin, other)
@@ -132,7 +132,7 @@ def shares(a: HitRow, b: HitRow, length: int) -> bool:
 
 @jit_part
 def is_twin(rows: HitRows, better: Int64s, i: int, kinds: Int64s) -> bool:
-    """Return True if a hit begins or ends where a better one does, or lies within it."""
+    """Return True if a hit is within a better one, or begins or ends at the same pair of bases."""
     own = rows[i]
     for j in better:
         other = rows[j]

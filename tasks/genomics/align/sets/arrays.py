@@ -31,7 +31,7 @@ POSITION_FIELDS = tuple(name for name in Alignments._fields if name not in ("sco
 
 
 def is_any_array(*arguments: object) -> bool:
-    """Return True if one argument is an array of strings, not a string or list of them."""
+    """Return True if one argument is an array (NumPy, Dask, xarray) of strings."""
     return any(map(is_array, arguments))
 
 
@@ -60,14 +60,17 @@ def alignments_over(
     *,
     cigar: bool,
 ) -> Alignments | xr.Dataset:
-    """Return alignments of the pairs of two arrays: a Dataset for DataArrays, else arrays."""
+    """Align the pairs of two string arrays with `function`, lazily for lazy arrays.
+
+    The result is a Dataset for DataArrays, else `Alignments` of arrays.
+    """
     dtype = record_dtype(cigar=cigar)
     records = over_pairs(partial(_records, function, dtype), queries, targets, dtype)
     return alignments_of(records)
 
 
 def alignments_of(records: Mapped) -> Alignments | xr.Dataset:
-    """Return records of alignments, split into fields."""
+    """Split an array of alignment records into one array per field."""
     if is_labelled(records):
         import xarray as xr
 
@@ -78,13 +81,13 @@ def alignments_of(records: Mapped) -> Alignments | xr.Dataset:
 
 
 def record_dtype(*, cigar: bool = False) -> Dtype:
-    """Return the dtype of an alignment as a record."""
+    """Return the structured dtype of one alignment: score, positions, and CIGAR if requested."""
     cigars = [("cigar", object)] if cigar else []
     return np.dtype([("score", np.int32), *((name, np.int64) for name in POSITION_FIELDS), *cigars])
 
 
 def as_records(found: Alignments, dtype: Dtype) -> NumpyArray:
-    """Return alignments as records, one per pair."""
+    """Return alignments as a structured array, one record per pair."""
     records = cast("NDArray[np.void]", np.empty(len(found.score), dtype))
     for name in dtype.names or ():
         records[name] = getattr(found, name)

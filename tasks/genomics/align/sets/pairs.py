@@ -37,12 +37,12 @@ SequenceInput: TypeAlias = SequenceSet | tuple[Codes, Places] | Text | Sequence[
 
 
 def sequences_of(sequences: SequenceInput, name: str = "sequences") -> SequenceSet:
-    """Return sequences as codes.
+    """Convert sequences to codes.
 
     Parameters
     ----------
-    given : one string (str, bytes or (bases,) uint8 ASCII), a list of strings, or a pair of codes
-        and their offsets; strings are case-insensitive
+    sequences : one string (str, bytes or (bases,) uint8 ASCII), a list of strings, or a pair of
+        codes and their offsets; strings are case-insensitive
     name : name of the argument in messages
 
     Raises
@@ -60,7 +60,10 @@ def sequences_of(sequences: SequenceInput, name: str = "sequences") -> SequenceS
 
 
 def _joined(texts: Sequence[Text], name: str) -> bytearray:
-    """Concatenate the bases; one array per string takes 20 times as long as its edit distance."""
+    """Concatenate the bases of all strings.
+
+    One array per string would take 20 times as long as its edit distance.
+    """
     if set(map(type, texts)) == {str}:
         return bytearray("".join(cast("Sequence[str]", texts)).encode("ascii", "replace"))
     return bytearray().join(_encode_ascii(text, f"{name}[{i}]") for i, text in enumerate(texts))
@@ -91,9 +94,9 @@ def _checked(pair: tuple[Codes, Places], name: str) -> SequenceSet:
 
 
 def windows(codes: Codes, starts: Places, ends: Places) -> SequenceSet:
-    """Return the sequences codes[starts[i]:ends[i]], concatenated; they may overlap.
+    """Return the sequences codes[starts[i]:ends[i]], concatenated; the ranges may overlap.
 
-    Windows must lie within the codes, 0 <= start <= end: nothing is checked.
+    Ranges must lie within the codes, 0 <= start <= end: nothing is checked.
     """
     lengths = np.asarray(ends, np.int64) - starts
     offsets = np.zeros(lengths.size + 1, np.int64)

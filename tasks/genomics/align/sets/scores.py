@@ -31,7 +31,7 @@ class Scores:
     gap_extend: int = 2
 
     def __post_init__(self) -> None:
-        """Check the ranges of all scores."""
+        """Check the range of each score."""
         require_int("match", self.match, 1, LARGEST)
         require_int("mismatch", self.mismatch, -LARGEST, 0)
         require_int("gap_open", self.gap_open, 0, LARGEST)

@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Expected(NamedTuple):
-    """Significance of each hit.
+    """Statistical significance of each hit.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ LARGEST = 1 << 62
 
 @dataclass(frozen=True)
 class Significance:
-    """Parameters of the distribution of scores.
+    """Karlin-Altschul parameters of the distribution of alignment scores.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ FITTED = {
 
 
 def gapped_significance(scores: Scores) -> Significance:
-    """Return the fitted parameters of affine scores.
+    """Return the fitted Karlin-Altschul parameters for affine scores.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def _named(scores: Scores) -> str:
 
 
 def ungapped_significance(scores: Scores) -> Significance:
-    """Return lambda, K and H of alignments without gaps; gap costs are ignored.
+    """Return the Karlin-Altschul parameters of alignments without gaps; gap costs are ignored.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def ungapped_significance(scores: Scores) -> Significance:
 
 
 def _scale(probabilities: dict[int, float]) -> float:
-    """Return the positive root of sum p exp(lambda s) = 1."""
+    """Return lambda, the positive root of sum p exp(lambda s) = 1 over pair scores s."""
     best = max(probabilities)
     low, high = 0.0, log(1 / probabilities[best]) / best  # where that term alone is 1
     for _ in range(STEPS):

@@ -41,13 +41,13 @@ FIRST = "known"  # first array of a collection; its codec is reused for added ge
 
 @dataclass(frozen=True)
 class Added:
-    """A collection to which genomes are added.
+    """Collection of a store to which genomes are added.
 
     Attributes
     ----------
     place, folder : location of the store, as a store prefix and as a folder
     info : description of the collection in its attributes
-    arrays : its arrays
+    arrays : arrays of the collection
     """
 
     place: Place
@@ -65,7 +65,7 @@ class Added:
         return self.folder / group_of(part)
 
     def known(self, n_parts: int) -> Text:
-        """Return the reference bases of the first parts, as codes: (n,) uint8."""
+        """Return the reference bases of the first `n_parts` parts, as codes: (n,) uint8."""
         array = known_of(group_arrays(self.arrays, len(self.info.parts))[:n_parts])
         codes: Text = CODES[array.read((slice(0, array.shape[0]),))]
         return codes
@@ -105,7 +105,7 @@ def append_genomes(
 def _appended(
     paths: Sequence[str], added: Added, lease: Lease, resume: bool, on_progress: OnProgress | None
 ) -> Summary:
-    """Add genomes to a collection; the caller holds its lease."""
+    """Add genomes to a collection, while the caller holds the lease (lock) of its store."""
     part = _part_of(added, paths, resume=resume)
     is_there = part < len(added.info.parts)
     stream = CollectionStream(tuple(paths), before=partial(added.known, part))
@@ -133,7 +133,7 @@ def _opened(store: str) -> Added:
 
 
 def _part_of(added: Added, paths: Sequence[str], *, resume: bool) -> int:
-    """Return the number of the new part, or of the part with the same genomes for `resume`.
+    """Return the number of the part to add; with `resume`, of an existing part with these genomes.
 
     Raises BadParams if the collection has a genome with one of the names.
     """
@@ -152,7 +152,7 @@ def _part_of(added: Added, paths: Sequence[str], *, resume: bool) -> int:
 
 
 def _choose(added: Added) -> Choose:
-    """Return a function that selects codecs: for `known` that of the stored array, else "auto"."""
+    """Return a function that selects codecs: that of the stored array for `known`, else "auto"."""
     known: CodecChoice = open_array(str(added.place), FIRST).serializer or "none"
 
     def choose(head: StreamHead) -> Mapping[str, CodecChoice]:
@@ -177,14 +177,14 @@ def _take_up(added: Added, part: int, lease: Lease, *, resume: bool) -> None:
 
 
 def _stored_info(work: Path) -> GenomeInfo:
-    """Return the description of a part that an earlier run completed."""
+    """Return the description of the added genomes that an earlier run completed."""
     info = GenomeInfo.from_attrs(open_zarr(str(work)).attrs)
     assert info is not None, "the run before finished it"
     return info
 
 
 def _publish(added: Added, part: int, lease: Lease, info: GenomeInfo) -> None:
-    """Move the new arrays into the store, and add them to its metadata."""
+    """Move the arrays of a new part into the store, and add them to its metadata."""
     try:
         _check_unchanged(added)
     except JobFailed:
@@ -221,7 +221,7 @@ def _read(place: Place) -> bytes:
 
 
 def _merged(there: GenomeInfo, new: GenomeInfo) -> GenomeInfo:
-    """Return the description of a collection with the added genomes."""
+    """Return the description of a collection after the genomes of `new` are added."""
     return replace(
         there,
         records=there.records + new.records,

@@ -37,14 +37,14 @@ PACKED_TIMES = 4  # approximate ratio of text to compressed file
 
 @dataclass(frozen=True)
 class CollectionStream:
-    """`Stream` of the genomes of several FASTA files, in sequence.
+    """Input stream of a collection: the genomes of several FASTA files, in sequence.
 
     Attributes
     ----------
     paths : paths of the files
     is_named : True if the user named the format of the files
     before : function that returns the reference bases of earlier genomes, as codes
-    outcome : attributes that are known at the end of the stream
+    outcome : Zarr attributes that are known at the end of the stream
     """
 
     paths: tuple[str, ...]
@@ -56,12 +56,12 @@ class CollectionStream:
     notes: list[str] = field(default_factory=list, compare=False)
 
     def __post_init__(self) -> None:
-        """Raise BadParams for two files of one name."""
+        """Raise BadParams if two files have the same sample name."""
         check_sample_names(self.paths)
 
     @property
     def name(self) -> str:
-        """First path, and the number of other paths."""
+        """Name for messages: first path, and the number of other paths."""
         more = f" and {len(self.paths) - 1} more" if self.paths[1:] else ""
         return f"{self.paths[0]}{more}"
 
@@ -72,7 +72,7 @@ class CollectionStream:
 
     @property
     def _is_small(self) -> bool:
-        """True if the genomes are so small that storing them without edits may take fewer bytes."""
+        """True if genomes are so small that storing them without edits may take fewer bytes."""
         return self.before is None and sum(map(_text_size, self.paths)) <= SMALL
 
     def versions(self) -> Mapping[str, str]:
@@ -86,7 +86,7 @@ class CollectionStream:
 
     @property
     def arrays(self) -> tuple[Described, ...]:
-        """Arrays of reference bases, of pieces and edits, and of records."""
+        """Descriptions of the arrays to write: reference bases, pieces and edits, records."""
         rows = tuple(
             describe_array(name, "u4", f"{name}_row", INTEGER_ROWS, n, is_optional=name in OPTIONAL)
             for name, n in TABLE_COLUMNS.items()
@@ -94,7 +94,10 @@ class CollectionStream:
         return (describe_array("known", "u1", "letter", KNOWN_NUCLEOTIDES), *rows, *record_arrays())
 
     def letters_of(self, attrs: Mapping[str, object]) -> int:
-        """Return the number of residues of a store's genomes, which exceeds that of its arrays."""
+        """Return the number of residues of a store's genomes.
+
+        It exceeds that of the arrays, where genomes share reference bases.
+        """
         info = GenomeInfo.from_attrs(attrs)
         return 0 if info is None else info.residues
 
@@ -105,7 +108,7 @@ class CollectionStream:
         return genome_differences(store, self.paths)
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield the next items of the arrays; raise BadParams for text that is not FASTA."""
+        """Yield the next items of arrays, by name; raise BadParams for text that is not FASTA."""
         writer, marks, samples = GenomeWriter(), ResidueMarks(), list[GenomeSample]()
         batch: Collected | None = None
         small = list[Text]()
@@ -133,7 +136,7 @@ class CollectionStream:
         self.outcome[ATTRIBUTE] = _info(writer, samples).to_dict()
 
     def _begun(self, path: str, residues: Text) -> Collected:
-        """Return an encoder for genomes, with the reference bases of earlier ones."""
+        """Return an encoder for genomes that starts with the reference bases of earlier ones."""
         before = NO_RESIDUES if self.before is None else self.before()
         return Collected(_n_first(path, residues), before=before)
 
@@ -142,7 +145,7 @@ OPTIONAL = ("other", "lower")
 
 
 def _batches(writer: GenomeWriter, file: FastaGenome) -> Iterator[tuple[Piece, Text | None]]:
-    """Yield pieces of the record arrays, and after every LETTERS residues their concatenation."""
+    """Yield items of the record arrays, and after every BATCH_RESIDUES residues also these."""
     letters, n = list[Text](), 0
     for part in file.parts():
         piece = dict(writer.piece(part))
@@ -157,19 +160,22 @@ def _batches(writer: GenomeWriter, file: FastaGenome) -> Iterator[tuple[Piece, T
 
 
 def _n_first(path: str, residues: Text) -> int:
-    """Return the approximate number of residues of the first genome, given its first ones."""
+    """Return the approximate number of residues of the first genome.
+
+    `residues` is its beginning.
+    """
     if residues.size < BATCH_RESIDUES:
         return residues.size
     return max(residues.size, _text_size(path))
 
 
 def _text_size(path: str) -> int:
-    """Return the approximate size of a file's text in bytes."""
+    """Return the approximate size of a file's decompressed text in bytes."""
     return (PACKED_TIMES if is_called(path, PACKED) else 1) * Path(path).stat().st_size
 
 
 def _added(batch: Collected, residues: Text) -> Iterator[Piece]:
-    """Encode residues of a genome; yield the new reference bases."""
+    """Encode residues of a genome; yield the bases that this adds to the reference."""
     before = batch.known.n
     codes = np.empty(residues.size, np.uint8)
     looked_up(residues, CODES, codes)

@@ -21,7 +21,7 @@ from gangsaw.tasks.store.source import open_zarr
 
 
 def genome_differences(store: str, paths: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each genome that differs, or that only the store or the files have."""
+    """Yield a line for each genome that differs between collection and files, or is in one only."""
     source = open_zarr(store)
     try:
         whole = StoredGenome(source.arrays, source.attrs)
@@ -64,13 +64,13 @@ def _difference(stored: StoredGenome, path: str) -> str:
 
 
 class _ReadBlocks:
-    """Buffered reader of blocks of text."""
+    """Buffered reader of text that arrives in blocks."""
 
     def __init__(self, blocks: Iterator[Text]) -> None:
         self._blocks, self._left = blocks, np.empty(0, np.uint8)
 
     def ready(self) -> int:
-        """Return the number of bytes in the buffer, which is refilled if empty; 0 at the end."""
+        """Return the number of buffered bytes, after a refill of an empty buffer; 0 at the end."""
         while not self._left.size and (block := next(self._blocks, None)) is not None:
             self._left = block
         return self._left.size

@@ -19,7 +19,10 @@ NOT_WRITTEN = ".zst"  # suffix of a compression that is read, but not written
 
 
 def fit_collection(source: Source) -> Fit:
-    """Return the `Fit` of a store for several files: it must have several genomes."""
+    """Return whether, and with what losses, a store can be exported as a collection's files.
+
+    It must contain several genomes.
+    """
     info = GenomeInfo.from_attrs(source.attrs)
     if info is None or not info.samples:
         return Fit(f"{source.name} holds no collection of genomes")
@@ -27,7 +30,7 @@ def fit_collection(source: Source) -> Fit:
 
 
 def check_collection(source: Source, paths: Paths, sample: str) -> None:
-    """Raise BadParams if the sample does not exist, or if all samples have no target folder."""
+    """Raise BadParams if the sample does not exist, or the target of all samples is no folder."""
     whole = open_stored_genome(source)
     if sample:
         find_sample(whole, sample, is_checked=False)

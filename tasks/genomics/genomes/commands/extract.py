@@ -21,7 +21,7 @@ STDOUT = "-"
 
 @dataclass(frozen=True)
 class GenomeWanted:
-    """Options for regions and their output, as of `samtools faidx`."""
+    """Command-line options for regions of a genome and their output, as of `samtools faidx`."""
 
     PANEL: ClassVar[str] = "Genomes"
 
@@ -55,7 +55,7 @@ def extract_regions(store: str, regions: tuple[str, ...], wanted: GenomeWanted) 
 
 
 def _found(genome: Genome, regions: tuple[str, ...], wanted: GenomeWanted) -> Iterator[Region]:
-    """Yield the regions that the user names, then those of the file."""
+    """Yield the regions of a genome that the user named, then those in the user's file."""
     from gangsaw.tasks.genomics.genomes.stored.regions import find_region, regions_of
 
     if not regions and wanted.region_file is None:

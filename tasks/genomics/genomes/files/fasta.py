@@ -38,7 +38,7 @@ class FastaGenome(GenomeFile):
         self._room = _ScanRoom(STEP)
 
     def parts(self) -> Iterator[GenomePart]:
-        """Yield parts of records; raise BadParams with the line number if it is not FASTA."""
+        """Yield parts of the records; raise BadParams with the line number if it is not FASTA."""
         blocks = self._blocks()
         begun, n = [], 0
         while n < LOOK and (block := next(blocks, None)) is not None:
@@ -60,7 +60,10 @@ class FastaGenome(GenomeFile):
             raise BadParams(f"{error} (in record {record})") from error
 
     def _look(self, text: Text) -> Text:
-        """Detect the layout of lines in the first block; return its text from the first record."""
+        """Detect line width, line ends and protein in the first block.
+
+        Return the block from its first record on.
+        """
         refuse_bare_returns(text[:LOOK].tobytes(), self.path, HEAD_SIGN)
         self.before = blank_lines(text[: MOST_BEFORE + 1].tobytes())
         text = text[len(self.before) :]
@@ -79,7 +82,7 @@ class FastaGenome(GenomeFile):
         return text
 
     def _part(self, text: Text) -> GenomePart:
-        """Return the parsed part of a block of text."""
+        """Parse a block of text; return its part of the genome."""
         first_line = int(self._state[kernels.LINE])
         if not text.all():
             line = first_line + text[: np.argmin(text)].tobytes().count(b"\n")
@@ -94,13 +97,16 @@ class FastaGenome(GenomeFile):
         return self._copy_part(totals)
 
     def _last(self) -> GenomePart:
-        """Return the final part, at the end of the text."""
+        """Return the last part of the genome, from the parser's state at the end of the text."""
         totals, room = np.zeros(kernels.TOTALS, np.int64), self._room
         self.is_open = kernels.end_file(self._state, totals, room.names, room.runs, room.odd)
         return self._copy_part(totals)
 
     def _copy_part(self, totals: Positions) -> GenomePart:
-        """Return copies of the kernel's output."""
+        """Return a part of the genome, copied from the parser's output buffers.
+
+        `totals` are the numbers of items in them.
+        """
         n_letters, n_names, n_heads, n_runs, n_odd = totals[: kernels.READ].tolist()
         room = self._room
         heads, names = room.heads[:n_heads].copy(), room.names[:n_names].copy()
@@ -114,7 +120,7 @@ class FastaGenome(GenomeFile):
 
 
 class _ScanRoom:
-    """Output buffers of the kernel; unused pages take no memory."""
+    """Output buffers of the FASTA parser for one block; unused pages take no memory."""
 
     def __init__(self, n: int) -> None:
         self.letters, self.names = np.empty(n + 4, np.uint8), np.empty(n + 4, np.uint8)
@@ -131,7 +137,7 @@ def blank_lines(text: bytes) -> bytes:
 
 
 def usual_width(lines: list[bytes]) -> int:
-    """Return the number of residues of the first full line; UNFOLDED if there is none.
+    """Return the residues of the first full line, the usual line width, or UNFOLDED.
 
     A full line is the first of two or more lines of a record. There is none if an earlier record
     has a longer single line.

@@ -48,7 +48,7 @@ BEGUN, FULL, ENDED, ODD = range(4)
 
 @jit_norefs_inline
 def add_run(state: Int64s, totals: Int64s, runs: Int64s, length: int, count: int, end: int) -> None:
-    """Append a run of pieces."""
+    """Append a run: `count` equal line pieces of `length` residues, and the line end of each."""
     row = totals[RUNS]
     runs[row, LINE_RECORD], runs[row, LINE_LENGTH] = state[RECORD], length
     runs[row, LINE_COUNT], runs[row, LINE_END] = count, end
@@ -57,7 +57,7 @@ def add_run(state: Int64s, totals: Int64s, runs: Int64s, length: int, count: int
 
 @jit_norefs_part
 def close_line_run(state: Int64s, totals: Int64s, runs: Int64s) -> None:
-    """Append the open run, unless its record has the usual layout so far."""
+    """Append the current run of equal lines, unless its record has the usual line width so far."""
     length, count, end = state[RUN_LENGTH], state[RUN_COUNT], state[RUN_END]
     state[RUN_COUNT] = 0
     if not count:
@@ -80,7 +80,7 @@ def close_line_run(state: Int64s, totals: Int64s, runs: Int64s) -> None:
 
 @jit_norefs_part
 def end_piece(state: Int64s, totals: Int64s, runs: Int64s, end: int) -> None:
-    """End a piece with this byte, or with the usual line end."""
+    """End a piece of a line with byte `end`, or with the usual line end."""
     length, state[PIECE] = state[PIECE], 0
     is_same = state[RUN_COUNT] > 0 and length == state[RUN_LENGTH] and end == state[RUN_END]
     if is_same and (length > 0 or state[RUN_COUNT] < MOST_EMPTY):
@@ -92,14 +92,14 @@ def end_piece(state: Int64s, totals: Int64s, runs: Int64s, end: int) -> None:
 
 @jit_norefs_part
 def end_record(state: Int64s, totals: Int64s, runs: Int64s) -> None:
-    """End a record before the header of the next one."""
+    """End the current record before the header of the next one."""
     close_line_run(state, totals, runs)
     state[SHAPE] = state[FULL_LINES] = state[LAST_LINE] = 0
 
 
 @jit_norefs_inline
 def begin_record(state: Int64s, totals: Int64s, runs: Int64s, heads: Int64s) -> None:
-    """Append a header row: offsets of the record in residues and names, and its line."""
+    """Append a row of `heads` for a record: its offsets in residues and names, and its line."""
     end_record(state, totals, runs)
     state[RECORD] += 1
     state[IS_HEAD], state[IS_START] = 1, 0
@@ -111,7 +111,7 @@ def begin_record(state: Int64s, totals: Int64s, runs: Int64s, heads: Int64s) -> 
 
 @jit_norefs_inline
 def full_line(text: Bytes, at: int, state: Int64s, residues: Bytes, to: int) -> bool:
-    """Copy a line with the same layout as the previous one; return False if it differs."""
+    """Copy a line that is as long as the previous one; return False if it differs."""
     n, has_return = state[RUN_LENGTH], state[RETURNS]
     end = at + n + has_return
     if end >= text.size or text[end] != NEWLINE or (has_return and text[end - 1] != RETURN):
@@ -137,7 +137,7 @@ def end_head(state: Int64s, totals: Int64s, names: Bytes, odd_heads: Int64s) -> 
 
 @jit_norefs_inline
 def name_byte(state: Int64s, totals: Int64s, names: Bytes, odd_heads: Int64s, letter: int) -> None:
-    """Add a byte of a header; a carriage return waits for the next byte."""
+    """Parse a byte of a header line; a carriage return waits for the next byte."""
     if letter == NEWLINE:
         end_head(state, totals, names, odd_heads)
         return
@@ -152,7 +152,7 @@ def name_byte(state: Int64s, totals: Int64s, names: Bytes, odd_heads: Int64s, le
 
 @jit_norefs_inline
 def blank_byte(state: Int64s, totals: Int64s, runs: Int64s, letter: int) -> None:
-    """End a piece with a blank; a carriage return waits if it may belong to the line end."""
+    """Parse a blank, which ends a piece; a carriage return waits, as it may begin the line end."""
     has_return = state[HAS_RETURN]
     state[HAS_RETURN] = 0
     if has_return and letter != NEWLINE:
@@ -168,7 +168,7 @@ def blank_byte(state: Int64s, totals: Int64s, runs: Int64s, letter: int) -> None
 
 @jit_norefs_inline
 def body_byte(state: Int64s, totals: Int64s, residues: Bytes, runs: Int64s, letter: int) -> None:
-    """Add a byte of a record's lines."""
+    """Parse a byte of a record's sequence lines."""
     if letter <= BLANK:
         blank_byte(state, totals, runs, letter)
         return
@@ -192,16 +192,18 @@ def scan(
     runs: Int64s,
     odd: Int64s,
 ) -> None:
-    """Parse a block, up to a line that begins with ";", which is not FASTA.
+    """Parse a block of FASTA, up to a line that begins with ";", which is not FASTA.
 
     Parameters
     ----------
     text : (m,) uint8; the first byte of the first block is ">"
     state : (STATES,) int64, state after the previous block, updated
     totals : (TOTALS,) int64, zeros, output: number of items of each kind, and bytes read
-    letters, names : (m + 4,) uint8 each, output: residues; headers without ">", each with a newline
+    residues, names : (m + 4,) uint8 each, output: residues; headers without ">", each with
+        a newline
     heads : (m, 3) int64, output: residues and name bytes before a record, and its line from 0
-    runs : (m + 4, 4) int64, output: record, residues of a piece, number of pieces, end of each
+    runs : (m + 4, 4) int64, output: record, residues of a line piece, number of
+        equal pieces, end of each
     odd : (m,) int64, output: records whose header has an unusual line end
     """
     at = 0
@@ -232,7 +234,7 @@ def scan(
 
 @jit_norefs
 def end_file(state: Int64s, totals: Int64s, names: Bytes, runs: Int64s, odd: Int64s) -> bool:
-    """End the last record; return True if the last line has no line end."""
+    """End the last record of FASTA; return True if the last line has no line end."""
     is_open = state[IS_HEAD] or (state[PIECE] and not state[HAS_RETURN])
     if state[IS_HEAD]:
         if state[HAS_RETURN]:

@@ -21,15 +21,16 @@ NO_RECORDS = np.empty(0, np.int64)
 
 
 class GenomePart(NamedTuple):
-    """The next part of a genome; a record may continue in the following part.
+    """Next part of a genome file; its last record may continue in the following part.
 
     Attributes
     ----------
     letters : (m,) uint8, residues
     names : (k,) uint8, headers of records, each with a newline
-    letter_starts, name_starts : (n,) int64, offsets in these two of the records that begin here
-    lines : (l, LINE_COLUMNS) int64, lines of records with an unusual layout; the end is a byte, 0
-        for the usual line end
+    letter_starts, name_starts : (n,) int64, offsets in `letters` and `names` of the records
+        that begin in this part
+    lines : (l, LINE_COLUMNS) int64, lines of records with an unusual layout: record,
+        residues, number of equal lines, and their end: a byte, or 0 for the usual line end
     odd_heads : (o,) int64, records whose header has an unusual line end
     """
 
@@ -42,7 +43,7 @@ class GenomePart(NamedTuple):
 
 
 class GenomeFile(ABC):
-    """A file of records, read once.
+    """File of sequence records (FASTA, GenBank, 2bit), read once.
 
     Attributes
     ----------
@@ -61,11 +62,11 @@ class GenomeFile(ABC):
 
     @abstractmethod
     def parts(self) -> Iterator[GenomePart]:
-        """Yield the file's records; raise BadParams, with line or record, for invalid text."""
+        """Yield the records in parts; raise BadParams, with line or record, for invalid text."""
 
 
 class NameCheck:
-    """Checker of record names: each record has one, and no two the same."""
+    """Checker of record names: each record has one, and no two records have the same."""
 
     def __init__(self, path: str, otherwise: str = "") -> None:
         self.path, self.otherwise = path, otherwise
@@ -73,7 +74,10 @@ class NameCheck:
         self._places: deque[str] = deque()
 
     def add(self, names: Text, locations: list[str]) -> None:
-        """Check the next bytes of headers; `places` has one location per header, for messages."""
+        """Check the names in the next headers.
+
+        `locations` has the location of each, for messages.
+        """
         self._places.extend(locations)
         *whole, self._begun = (self._begun + names.tobytes()).split(b"\n")
         for head in whole:

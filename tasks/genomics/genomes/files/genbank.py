@@ -36,7 +36,7 @@ NAMED = (b"VERSION", b"ACCESSION", b"LOCUS")  # fields with a record's name, bes
 
 
 class GenBankReader(GenomeFile):
-    """A GenBank file, read once; residues become upper case, as in FASTA of the same archive.
+    """GenBank file, read once; residues become upper case, as in FASTA of the same archive.
 
     Records without a sequence of their own are skipped, and reported. Protein is refused unless the
     user named the format.
@@ -50,7 +50,7 @@ class GenBankReader(GenomeFile):
         self._why, self._has_head = "", False
 
     def parts(self) -> Iterator[GenomePart]:
-        """Yield parts of records; raise BadParams with the line number if it is not GenBank."""
+        """Yield parts of the records; raise BadParams with the line number if it is not GenBank."""
         n, has_more = 0, False
         while (fields := self._fields()) is not None:
             if b"ORIGIN" not in fields:
@@ -72,7 +72,10 @@ class GenBankReader(GenomeFile):
         self.lost = tuple(self._lost(has_more=has_more))
 
     def _leave_out(self, fields: dict[bytes, bytes]) -> None:
-        """Skip a record that refers to other records; raise BadParams if it does not."""
+        """Note a skipped record, whose sequence is in other records.
+
+        Raise BadParams for any other.
+        """
         key = next((key for key in ELSEWHERE if key in fields), None)
         if key is None:
             raise self._wrong("its record has no sequence")
@@ -82,7 +85,7 @@ class GenBankReader(GenomeFile):
         self._left_out.append(build_header(fields).split(None, 1)[0])
 
     def _lost(self, *, has_more: bool) -> Iterator[str]:
-        """Yield the items of the file that the store does not contain."""
+        """Yield descriptions of the file's items that the store does not contain."""
         if has_more:
             yield "features, references and comments"
         if self._has_head:
@@ -93,7 +96,7 @@ class GenBankReader(GenomeFile):
             yield f"{n} records that have CONTIG or WGS instead of a sequence ({shown}{more})"
 
     def _judge(self) -> None:
-        """Raise BadParams if the residues so far are those of protein."""
+        """Raise BadParams if the residues read so far are amino acids."""
         if not self.takes_protein:
             refuse_protein(np.frombuffer(self._sample, np.uint8), self.path, "genbank")
 
@@ -154,7 +157,7 @@ class GenBankReader(GenomeFile):
 
 
 class _GenBankLines:
-    """Reader of lines, and of the rest of a sequence at once.
+    """Buffered reader of lines of a GenBank file, and of a record's whole sequence at once.
 
     Attributes
     ----------

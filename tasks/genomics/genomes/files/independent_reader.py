@@ -46,18 +46,21 @@ def open_two_bit_reader(paths: Paths) -> IndependentReader | None:
 
 
 def fasta_differences(path: str, store: str) -> list[str] | None:
-    """Return a line for each record that differs; None if pysam does not read the whole file."""
+    """Return a line for each record of a FASTA file that differs in a store.
+
+    The result is None if pysam does not read the whole file.
+    """
     return where_read((path,), compare_genomes(path, fasta_records, store))
 
 
 def fasta_records(path: str) -> Records:
-    """Yield the records of a FASTA file."""
+    """Yield the records of a FASTA file, as pysam reads them."""
     for record in fastx_records(path):
         yield record.name, record.sequence.translate(None, BLANKS)
 
 
 def two_bit_records(path: str) -> Records:
-    """Yield the records of a 2bit file, with lower case."""
+    """Yield the records of a 2bit file, as py2bit reads them, with lower case."""
     import py2bit
 
     file = py2bit.open(path, True)
@@ -70,7 +73,12 @@ def two_bit_records(path: str) -> Records:
 
 
 def compare_genomes(path: str, opened: Callable[[str], Records], store: str) -> Iterator[str]:
-    """Yield a line for each record that differs."""
+    """Yield a line for each record that differs between a file and a store.
+
+    Parameters
+    ----------
+    opened : opens the path with the independent reader, and returns its records
+    """
     starts = _whole(store, "record_offset")
     names = _whole(store, "name").astype(np.uint8).tobytes().split(b"\n")[:-1]
     residues = LetterWindow(open_array(store, "sequence"))
@@ -87,13 +95,13 @@ def compare_genomes(path: str, opened: Callable[[str], Records], store: str) -> 
 
 
 class LetterWindow:
-    """Reader of consecutive ranges of an array of residues, with several records per read."""
+    """Reader of consecutive ranges of a store's residues, which reads several records at once."""
 
     def __init__(self, array: AnyArray) -> None:
         self._array, self._begin, self._text = array, 0, b""
 
     def text(self, begin: int, end: int) -> bytes:
-        """Return the residues of a range."""
+        """Return residues begin..end - 1 as bytes."""
         if not self._begin <= begin <= end <= self._begin + len(self._text):
             stop = max(end, begin + WINDOW_BYTES)
             self._begin, self._text = begin, np.asarray(self._array[begin:stop]).tobytes()

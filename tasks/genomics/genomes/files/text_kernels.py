@@ -17,7 +17,10 @@ MOST_END = 2  # bytes of the longest line end
 
 @jit_norefs_inline
 def put_end(out: Bytes, at: int, end: int, has_return: bool) -> int:
-    """Write the end of a piece; return the new position in `out`."""
+    """Write the end of a line piece, a byte or the usual line end.
+
+    Return the new offset in `out`.
+    """
     if end == USUAL:
         if has_return:
             out[at] = RETURN
@@ -29,7 +32,7 @@ def put_end(out: Bytes, at: int, end: int, has_return: bool) -> int:
 
 @jit_norefs_inline
 def copy_bytes(source: Bytes, begin: int, out: Bytes, at: int, n: int) -> None:
-    """Copy n bytes."""
+    """Copy n bytes from source[begin:] to out[at:]."""
     for i in range(n):
         out[at + i] = source[begin + i]
 
@@ -38,14 +41,15 @@ def copy_bytes(source: Bytes, begin: int, out: Bytes, at: int, n: int) -> None:
 def put_rows(
     rows: Int64s, place: Int64s, residues: Bytes, names: Bytes, has_return: bool, out: Bytes
 ) -> None:
-    """Write rows from a position on, until rows, residues or capacity of `out` are exhausted.
+    """Write FASTA headers and lines from a position on, until rows, residues or `out` end.
 
     Parameters
     ----------
-    rows : (n, 3) int64
-    place : (PLACES,) int64, updated: row, pieces of it and residues of the next piece that are
-        written; used residues, used bytes of names, written bytes
-    letters : (m,) uint8, residues
+    rows : (n, 3) int64, residues of a line, number of such lines, end; or bytes of a header,
+        IS_NAME, end
+    place : (POSITION_ITEMS,) int64, updated: row, lines of it and residues of the next line that
+        are written; used residues, used bytes of names, written bytes
+    residues : (m,) uint8, residues
     names : (k,) uint8, headers, each with a newline
     has_return : True if lines end with CR LF; a header whose END is not USUAL has the other end
     out : (o,) uint8, output

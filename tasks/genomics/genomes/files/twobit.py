@@ -29,14 +29,14 @@ UNPACKED = build_unpacking_table(BASES)
 
 
 class Entry(NamedTuple):
-    """Index entry of a record: its name and its offset in the file."""
+    """Index entry of a 2bit record: its name and its offset in the file."""
 
     name: bytes
     offset: int
 
 
 class TwoBitHead(NamedTuple):
-    """Fields of a record before its bases.
+    """Fields of a 2bit record before its bases.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class TwoBitHead(NamedTuple):
 
 
 class TwoBitGenome(GenomeFile):
-    """A 2bit file in either byte order, with offsets of 32 or 64 bits."""
+    """File of UCSC's 2bit format, in either byte order, with offsets of 32 or 64 bits."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -63,7 +63,10 @@ class TwoBitGenome(GenomeFile):
         self._order, self._record = "<", ""
 
     def parts(self) -> Iterator[GenomePart]:
-        """Yield parts of records; raise BadParams with the record for wrong sizes or offsets."""
+        """Yield parts of the records.
+
+        Raise BadParams with the record for wrong sizes or offsets.
+        """
         with MeasuredFile(self.path) as file:
             for number, entry in enumerate(self._index(file)):
                 self._record = f"record {number + 1}"
@@ -75,7 +78,7 @@ class TwoBitGenome(GenomeFile):
                     yield GenomePart(letters, name[:0], begun[:0], begun[:0])
 
     def _index(self, file: IO[bytes]) -> list[Entry]:
-        """Return the index entries in file order."""
+        """Read the index of records, in the order of the file."""
         self._record = "its header"
         for self._order in "<>":
             file.seek(0)
@@ -111,7 +114,10 @@ class TwoBitGenome(GenomeFile):
         return TwoBitHead(size, unknown, masked, start)
 
     def _runs(self, file: IO[bytes], size: int) -> Positions:
-        """Return begin and end of runs, (n, 2) int64, ascending and disjoint."""
+        """Read the runs of N or of lower case of a record: begin and end, (n, 2) int64, ascending.
+
+        `size` is the number of bases of the record.
+        """
         (n,) = self._numbers(file, 1).tolist()
         first = self._numbers(file, n)
         runs = np.stack([first, first + self._numbers(file, n)], axis=1)

@@ -43,14 +43,14 @@ Table = npt.NDArray[np.uint32]
 
 
 class Known:
-    """Reference bases, and a table of the positions of their k-mers.
+    """Reference bases that genomes share, with a hash table of the positions of their k-mers.
 
     Attributes
     ----------
     letters : (capacity,) uint8 codes, of which the first `n` are in use
     n : number of reference bases
     k : bases of a k-mer
-    table, bits : hash table of `enter`, and log2 of its entries
+    table, bits : hash table of positions, as `enter` fills it, and log2 of its entries
     """
 
     def __init__(self, n_first: int) -> None:
@@ -59,7 +59,10 @@ class Known:
         self._allocate(n_first + n_first // 4 + 1024)  # spare capacity for novel bases
 
     def add(self, codes: Text) -> int:
-        """Append bases and return the position of the first; other residues become code 0."""
+        """Append bases to the reference.
+
+        Return the position of the first. Other residues become A.
+        """
         begin, end = self.n, self.n + codes.size
         if end > self.letters.size:
             self._allocate(2 * end)
@@ -69,7 +72,7 @@ class Known:
         return begin
 
     def _allocate(self, capacity: int) -> None:
-        """Allocate the bases, and a table with 2 to 4 entries for each k-mer that is entered."""
+        """Enlarge the base array, and the hash table to 2 to 4 entries per entered k-mer."""
         letters = np.empty(capacity, np.uint8)
         letters[: self.n] = self.letters[: self.n]
         self.letters = letters
@@ -79,16 +82,18 @@ class Known:
 
 
 class Collected:
-    """Encoder of a collection's genomes; `n_first` is the approximate size of the first one.
+    """Encoder of related genomes: reference bases, and pieces of genomes with edits of them.
+
+    `n_first` is the approximate number of bases of the first genome.
 
     Attributes
     ----------
     known : reference bases so far
-    seeks : if True, genomes are aligned to the reference bases; else all their bases are novel
+    seeks : if True, genomes are aligned to the reference bases; else all bases are added to these
     """
 
     def __init__(self, n_first: int, *, seeks: bool = True, before: Text = NO_RESIDUES) -> None:
-        """Start with the reference bases of earlier genomes, codes (n,) uint8."""
+        """Start with the reference bases of earlier genomes, `before`: codes (n,) uint8."""
         self.known, self.seeks = Known(max(n_first, before.size)), seeks
         if before.size:
             self.known.add(before)
@@ -119,7 +124,10 @@ class Collected:
         self._pieces.append(pieces[:k].copy())
 
     def _novel(self, codes: Text, pieces: Positions, k: int) -> int:
-        """Add pieces of novel bases, and these to the reference; return the number of pieces."""
+        """Add bases that the reference lacks to it, and pieces that refer to them.
+
+        Returns the new number of pieces, k before.
+        """
         if not codes.size:
             return k
         begin = self.known.add(codes)
@@ -127,15 +135,15 @@ class Collected:
 
     @property
     def memory_bytes(self) -> int:
-        """Memory of the reference bases and of all pieces and rows, in bytes."""
+        """Memory of reference bases, pieces and edits, in bytes."""
         known = self.known.letters.nbytes + self.known.table.nbytes
         return known + sum(part.nbytes for part in (*self._pieces, *self._rows))
 
     def parts(self) -> Iterator[Mapping[str, Table]]:
-        """Yield the arrays of all pieces, some rows at a time.
+        """Yield the arrays of the encoded genomes, some rows at a time.
 
-        `piece` has the reference span of each piece, `edit` rows of edits, `bundle` rows per
-        bundle.
+        `piece` has the reference range of each piece, `edit` rows of edits, and `bundle` the number
+        of edit rows per bundle (pieces that are encoded relative to each other).
         """
         pieces, rows = np.concatenate(self._pieces), cast(Table, np.concatenate(self._rows))
         self._pieces, self._rows = [pieces], [rows]
@@ -168,7 +176,7 @@ class Collected:
         return {name: np.concatenate(tables) for name, tables in found.items() if tables}
 
     def _encode_pieces(self, pieces: Positions, numbers: Positions) -> Table:
-        """Return the rows of `piece`: differences to predictions by the previous piece, (n, 5)."""
+        """Return the rows of the array `piece`, (n, 5): differences from the previous piece."""
         a, b, d, letters = pieces[:, :END_ROW].T[: LETTERS + 1]
         ahead = np.where(d > 0, a - np.append(0, b[:-1]), np.append(0, a[:-1]) - b)
         ends = np.minimum(((a >> WINDOW_BITS) + 1) << WINDOW_BITS, self.known.n)
@@ -179,13 +187,19 @@ class Collected:
 
 
 def _span(run: Positions) -> tuple[int, int]:
-    """Return the reference span of a run in ascending order: first position, and end."""
+    """Return the reference range, begin and end, of a run (alignment) of either strand."""
     place, n = int(run[KNOWN]), int(run[KNOWN_LETTERS])
     return (place, place + n) if run[STRAND] > 0 else (place + 1 - n, place + 1)
 
 
 def numbers_in(window: Positions, order: Positions) -> Positions:
-    """Return the number of each piece among those of its window; `order` sorts by window."""
+    """Return the number of each piece among the pieces of its reference window.
+
+    Parameters
+    ----------
+    window : (n,) int64, number of each piece's window of 2^16 reference bases
+    order : (n,) int64, pieces sorted by window
+    """
     numbers, n = np.empty(len(window), np.int64), len(window)
     firsts = np.flatnonzero(np.diff(window[order], prepend=-1))
     numbers[order] = np.arange(n) - np.repeat(firsts, np.diff(np.append(firsts, n)))

@@ -20,7 +20,10 @@ EditRows: TypeAlias = "Int64s | UInt32s"
 
 @jit_part
 def overlay(own: EditRows, parent: EditRows, a: int, b: int, out: Int64s) -> int:
-    """Write the rows that turn a parent's rows within a..b - 1 into `own`; return their number."""
+    """Encode a piece's edit rows relative to a parent piece's; return their number.
+
+    Only the parent's rows at reference positions a..b - 1 count.
+    """
     i, j, m, n, p = 0, 0, 0, own.shape[0], parent.shape[0]
     while i < n or j < p:
         if j < p and not a <= parent[j, 0] < b:
@@ -53,13 +56,13 @@ def overlay(own: EditRows, parent: EditRows, a: int, b: int, out: Int64s) -> int
 def bundled(
     pieces: Int64s, rows: EditRows, order: Int64s, starts: Int64s, out: UInt32s, head: Int64s
 ) -> int:
-    """Write the rows of all bundles, (gap, kind, size); return their number.
+    """Encode the edit rows of all bundles of pieces, (gap, kind, size); return their number.
 
     Parameters
     ----------
-    pieces : (n, 6) int64
-    rows : (m, 3) int64 or uint32, rows of all pieces
-    order : (n,) int64, pieces by window and by number in it
+    pieces : (n, 6) int64, reference range, strand, bases, range of rows
+    rows : (m, 3) int64 or uint32, edit rows of all pieces
+    order : (n,) int64, pieces by reference window and by number in it
     starts : (u + 1,) int64, offsets of the bundles in `order`
     out : (rows and pieces of these bundles, 3) uint32, output. The head of a piece is (rows, HEAD,
         parent); `parent` is the distance to an earlier piece, 0 for none

@@ -25,9 +25,9 @@ Arrays = Mapping[str, SourceArray]
 
 @dataclass(frozen=True, kw_only=True)
 class Chained(Described):
-    """Arrays of one axis, concatenated.
+    """Concatenation of arrays along their first axis, read lazily.
 
-    `of` is the first array. The items of each array are increased by its shift.
+    `of` is the first array. `links` are all of them; to the items of each, its shift is added.
     """
 
     of: SourceArray
@@ -41,7 +41,7 @@ class Chained(Described):
         return np.concatenate(found) if len(found) != 2 else found[1]
 
     def _parts(self, begin: int, end: int) -> Iterator[NumpyArray]:
-        """Yield the items begin..end - 1, one piece per array."""
+        """Yield the items begin..end - 1, one block per array."""
         at = 0
         for link, shift in zip(self.links, self.shifts, strict=True):
             low, high = max(begin, at) - at, min(end - at, link.shape[0])
@@ -70,12 +70,15 @@ def chained(links: Sequence[SourceArray], shifts: Sequence[int] = ()) -> SourceA
 
 
 def group_of(part: int) -> str:
-    """Return the group path of an added part, with a slash; "" for the first part."""
+    """Return the Zarr group of added genomes number `part`, with a slash; "" for part 0."""
     return f"{ADDED}/{part}/" if part else ""
 
 
 def group_arrays(arrays: Sequence[SourceArray], n_parts: int) -> list[dict[str, SourceArray]]:
-    """Return the arrays of each part by name; raise CorruptChunk if a part has none."""
+    """Return the arrays of the first genomes and of each addition, by name.
+
+    Raises CorruptChunk if one of these parts has no array.
+    """
     found: dict[str, dict[str, SourceArray]] = {group_of(part): {} for part in range(n_parts)}
     for array in arrays:
         at = array.name.rfind("/") + 1
@@ -87,9 +90,10 @@ def group_arrays(arrays: Sequence[SourceArray], n_parts: int) -> list[dict[str, 
 
 
 def as_one(arrays: Sequence[SourceArray], info: GenomeInfo) -> dict[str, SourceArray]:
-    """Return the concatenated arrays of a collection by name, with its residues as `sequence`.
+    """Return the arrays of a collection, concatenated over all additions, by name.
 
-    Raises CorruptChunk if a part lacks an array of the sequence.
+    Its decoded residues are the array `sequence`. Raises CorruptChunk if a part lacks an array that
+    decoding needs.
     """
     parts = group_arrays(arrays, len(info.parts))
     samples = info.samples_of_parts()
@@ -101,14 +105,14 @@ def as_one(arrays: Sequence[SourceArray], info: GenomeInfo) -> dict[str, SourceA
 
 
 def known_of(parts: Sequence[Arrays]) -> SourceArray:
-    """Return the reference bases to which pieces of the last of these parts may refer."""
+    """Return the concatenated reference bases of parts, to which pieces of the last one refer."""
     if any("known" not in own for own in parts):
         raise CorruptChunk("it holds a collection, but no array known")
     return chained([own["known"] for own in parts])
 
 
 def chain_residues(parts: Sequence[Arrays], residues: Sequence[int]) -> SourceArray:
-    """Return the residues of all parts, which share a cache of decoded reference bases."""
+    """Return the decoded residues of all parts, with one cache of reference bases."""
     windows = KnownWindows(known_of(parts))
     links = [
         join_residues({**own, "known": known_of(parts[: number + 1])}, residues[number], windows)
@@ -120,7 +124,7 @@ def chain_residues(parts: Sequence[Arrays], residues: Sequence[int]) -> SourceAr
 def _chain(
     name: str, parts: Sequence[Arrays], residues: Sequence[int], records: Sequence[int]
 ) -> SourceArray:
-    """Return an array of records over all parts; some parts may lack it."""
+    """Concatenate an array of the records, such as `name`, over all parts; some may lack it."""
     last = len(parts) - 1
     links, shifts = list[SourceArray](), list[int]()
     for number, own in enumerate(parts):
@@ -135,7 +139,7 @@ def _chain(
 def _shift(
     name: str, before: Sequence[Arrays], residues: Sequence[int], records: Sequence[int]
 ) -> int:
-    """Return the number to add to the items of an array: the sizes of earlier parts."""
+    """Return the size of earlier parts, to be added to an array's offsets or record numbers."""
     if name == "record_offset":
         return sum(residues)
     if name == "name_offset":
@@ -145,7 +149,7 @@ def _shift(
 
 @dataclass(frozen=True, kw_only=True)
 class _Shorter(Described):
-    """An offsets array without its last item, which is the first offset of the next part."""
+    """Array of offsets without its last item, which is the first offset of the next part."""
 
     of: SourceArray
 

@@ -28,13 +28,13 @@ FINE, WRONG_BUNDLE, WRONG_PIECE = 0, 1, 2  # status codes of `join_pieces`
 
 @jit
 def decode_pieces(table: Int64s, n: int, out: Int64s) -> None:
-    """Decode the rows of `piece`: reference span a..b - 1, strand, bases, without checks.
+    """Decode the rows of `piece` to reference range a..b - 1, strand and bases, without checks.
 
     Parameters
     ----------
     table : (n_pieces, 5) int64: zigzag distance to the previous piece, True for the reverse strand,
-        bases to the window's border, zigzag of bases beyond the reference span, zigzag of the
-        number
+        bases to the window's border, zigzag of bases minus reference bases, zigzag of the step
+        of its number in the window
     n : number of reference bases
     out : (n_pieces, 4) int64, output
     """
@@ -59,7 +59,7 @@ def zigzag_to_int(value: int) -> int:
 
 @jit_part
 def resolve_rows(own: Int64s, parent: Int64s, a: Int64, b: int, out: Int64s) -> Any:
-    """Write all rows of a piece from its stored rows and its parent's; return their number."""
+    """Write all edit rows of a piece from its stored rows and its parent's; return their number."""
     i, j, m, n, p = 0, 0, 0, own.shape[0], parent.shape[0]
     while i < n or j < p:
         if j < p and not a <= parent[j, 0] < b:
@@ -82,7 +82,10 @@ def resolve_rows(own: Int64s, parent: Int64s, a: Int64, b: int, out: Int64s) -> 
 
 @jit_part
 def own_rows(edit: UInt32s, begin: Int64, a: Int64) -> Any:
-    """Return the stored rows of a piece with absolute positions: (n, 3) int64."""
+    """Return the stored edit rows of a piece with absolute reference positions: (n, 3) int64.
+
+    Its head is row `begin`, its reference range begins at `a`.
+    """
     n, place = np.int64(edit[begin, 0]), a
     own = np.empty((n, 3), np.int64)
     for e in range(n):
@@ -94,7 +97,7 @@ def own_rows(edit: UInt32s, begin: Int64, a: Int64) -> Any:
 
 @jit_part
 def put_heads(edit: UInt32s, begins: Int64s) -> bool:
-    """Write the offsets of a bundle's pieces; return False if pieces or parents are missing."""
+    """Write the row offsets of a bundle's pieces; return False if pieces or parents are missing."""
     at: int | np.int64 = 0
     for i in range(begins.size):
         if at >= edit.shape[0] or edit[at, 1] != HEAD or np.int64(edit[at, 2]) > i:
@@ -106,12 +109,12 @@ def put_heads(edit: UInt32s, begins: Int64s) -> bool:
 
 @jit_part
 def resolve_bundle(edit: UInt32s, bounds: Int64s, out: Int64s) -> Any:
-    """Write all rows of the last of some pieces of a bundle; return their number, or WRONG.
+    """Write all edit rows of the last of a bundle's first k pieces; return their number, or WRONG.
 
     Parameters
     ----------
-    edit : (m, 3) uint32, rows of the bundle
-    bounds : (k, 2) int64, reference spans of its first pieces
+    edit : (m, 3) uint32, stored rows of the bundle
+    bounds : (k, 2) int64, reference ranges of its first k pieces
     out : (m, 3) int64, output
     """
     begins, chain = np.empty(len(bounds), np.int64), np.empty(len(bounds), np.int64)
@@ -142,7 +145,7 @@ def encode_base(letter: Int64) -> Any:
 
 @jit_part
 def put_literals(word: Int64, out: Bytes, m: Int64) -> Any:
-    """Write the bases of an insertion row; return the end, WRONG if they do not fit."""
+    """Write the bases of an insertion row to out[m:]; return the end, WRONG if they do not fit."""
     n = inserted(word)
     if n > LITERALS or m + n > out.size:
         return WRONG
@@ -153,7 +156,7 @@ def put_literals(word: Int64, out: Bytes, m: Int64) -> Any:
 
 @jit_part
 def put_known(known: Bytes, begin: int, end: int, out: Bytes, m: Any) -> Any:
-    """Copy reference bases; return the end in `out`, WRONG if the range is invalid."""
+    """Copy reference bases begin..end - 1 to out[m:]; return the end there, WRONG if invalid."""
     n = end - begin
     if n < 0 or m < 0 or m + n > out.size or begin < 0 or end > known.size:
         return WRONG
@@ -162,7 +165,7 @@ def put_known(known: Bytes, begin: int, end: int, out: Bytes, m: Any) -> Any:
 
 @jit_part
 def apply_row(known: Bytes, at: Int64, kind: Int64, size: Int64, out: Bytes, m: Int64) -> Any:
-    """Apply an edit row at a position; return the ends in reference and output.
+    """Apply an edit row at reference position `at`; return the ends in reference and output.
 
     The second one is WRONG for an invalid row.
     """
@@ -179,13 +182,13 @@ def apply_row(known: Bytes, at: Int64, kind: Int64, size: Int64, out: Bytes, m: 
 
 @jit_part
 def expand_piece(known: Bytes, rows: Int64s, span: Int64s, out: Bytes) -> bool:
-    """Write the bases of a piece; return False if its rows are invalid.
+    """Write the bases of a piece, reference bases with its edits; return False for invalid rows.
 
     Parameters
     ----------
-    known : (w,) uint8, bases of its window
-    rows : (m, 3) int64
-    span : (4,) int64, reference span a..b - 1, strand, bases
+    known : (w,) uint8, reference bases of its window
+    rows : (m, 3) int64, edits: position, kind, size
+    span : (4,) int64, reference range a..b - 1, strand, bases
     out : (n,) uint8, output in ASCII
     """
     low, m = span[0] >> WINDOW_BITS << WINDOW_BITS, np.int64(0)
@@ -207,7 +210,7 @@ def expand_piece(known: Bytes, rows: Int64s, span: Int64s, out: Bytes) -> bool:
 
 @jit_part
 def reverse(out: Bytes) -> None:
-    """Replace bases by their reverse complement, in place."""
+    """Replace ASCII bases by their reverse complement, in place."""
     n = out.size
     for i in range((n + 1) // 2):
         first = LETTER_OF_CODE[3 - encode_base(np.int64(out[i]))]
@@ -226,16 +229,16 @@ def join_pieces(
     windows: Int64s,
     out: Bytes,
 ) -> int:
-    """Write the bases of consecutive pieces; return FINE, or a status of the error.
+    """Write the bases of consecutive pieces of a genome; return FINE, or a status of the error.
 
     Parameters
     ----------
-    known : (w, WINDOW) uint8, bases in ASCII
-    spans : (n, 4) int64, reference span a..b - 1, strand, bases
+    known : (w, WINDOW) uint8, windows of reference bases in ASCII
+    spans : (n, 4) int64, reference range a..b - 1, strand, bases
     at : int, offset of the first piece in `out`, negative if it begins before
     members : (n, 1 + 2 * BUNDLE) int64, number of pieces in its bundle up to this one, and the
-        reference spans of each of them
-    edit : (m, 3) uint32, rows of the bundles
+        reference ranges of each of them
+    edit : (m, 3) uint32, stored edit rows of the bundles
     begins : (n, 2) int64, begin and end of the rows of a piece's bundle in `edit`
     windows : (n, 2) int64, index of a piece's window in `known`, and its number of bases
     out : (t,) uint8, output; a piece is cut at its borders

@@ -36,16 +36,16 @@ Table = npt.NDArray[np.uint32]
 
 
 class Pieces(NamedTuple):
-    """Decoded table of the pieces of a store.
+    """Decoded table of a store's pieces: ranges of reference bases that make up the genomes.
 
     Attributes
     ----------
-    spans : (n, 4) int64, reference span a..b - 1, strand, bases
+    spans : (n, 4) int64, reference range a..b - 1, strand, bases
     starts : (n + 1,) int64, offsets among all residues
-    order, rank : (n,) int64, pieces by window and by number there; and position of each in that
-        order
+    order, rank : (n,) int64, pieces by reference window and by number there; and position of
+        each piece in that order
     numbers : (n,) int64, number of each piece in its window
-    bundles : (n,) int64, bundle of each piece, in that order
+    bundles : (n,) int64, bundle of each piece, in the order of `order`
     """
 
     spans: Positions
@@ -58,13 +58,13 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class JoinedLetters(Described):
-    """The residues of all genomes of a store, as an array.
+    """Residues of all genomes of a collection as an array, decoded on read.
 
     Attributes
     ----------
     of : array of reference bases
     windows : cache of decoded reference bases, possibly of more arrays
-    tables : the other arrays by name
+    tables : arrays of pieces, edits and bundles, by name
     """
 
     of: SourceArray
@@ -84,7 +84,7 @@ class JoinedLetters(Described):
         return letters
 
     def _put(self, first: int, last: int, begin: int, out: Text) -> None:
-        """Write the residues of pieces first..last - 1; `begin` is the position of `out`."""
+        """Write the residues of pieces first..last - 1 to `out`, which begins at `begin`."""
         spans = self._pieces.spans[first:last]
         numbers = spans[:, 0] >> WINDOW_BITS
         self.windows.ready(numbers)
@@ -98,7 +98,7 @@ class JoinedLetters(Described):
             raise CorruptChunk(WRONG[done])
 
     def _members(self, first: int, last: int) -> Positions:
-        """Return number and reference spans of the bundle's pieces up to each of these pieces."""
+        """Return each piece's predecessors in its bundle: their number and reference ranges."""
         pieces, own = self._pieces, np.arange(BUNDLE)
         here = pieces.numbers[first:last] % BUNDLE
         ranks = np.minimum((pieces.rank[first:last] - here)[:, None] + own, len(pieces.order) - 1)
@@ -106,7 +106,7 @@ class JoinedLetters(Described):
         return np.concatenate((here[:, None] + 1, bounds), axis=1)
 
     def _rows(self, first: int, last: int) -> tuple[Table, Positions]:
-        """Return the rows of the pieces' bundles, and the range of rows for each piece."""
+        """Return the edit rows of the pieces' bundles, and the range of rows for each piece."""
         owners = self._pieces.bundles[self._pieces.rank[first:last]]
         bundles, which = np.unique(owners, return_inverse=True)
         self._ready(self._bundle_ends[bundles], self._bundle_ends[bundles + 1])
@@ -115,7 +115,10 @@ class JoinedLetters(Described):
         return np.concatenate(found), np.stack((ends[which], ends[which + 1]), axis=1)
 
     def _ready(self, begins: Positions, ends: Positions) -> None:
-        """Read missing rows of edits into the cache, adjacent ones together; evict the oldest."""
+        """Read missing blocks of edit rows into the cache, adjacent ones together.
+
+        Evict the oldest.
+        """
         spans = zip((begins // ROWS).tolist(), (-(-ends // ROWS)).tolist(), strict=True)
         wanted = sorted({number for first, last in spans for number in range(first, last)})
         for number in wanted:
@@ -132,7 +135,7 @@ class JoinedLetters(Described):
             self._edit_cache.popitem(last=False)
 
     def _edits(self, first: int, last: int) -> Table:
-        """Return the rows first..last - 1 of edits from the cache."""
+        """Return the edit rows first..last - 1 from the cache."""
         found = [
             self._edit_cache[n][max(0, first - n * ROWS) : last - n * ROWS]
             for n in range(first // ROWS, -(-last // ROWS))
@@ -171,7 +174,7 @@ class JoinedLetters(Described):
 
     @cached_property
     def _bundle_ends(self) -> Positions:
-        """Offsets (n + 1) of the bundles in the edits."""
+        """Offsets (n + 1) of the bundles in the array of edit rows."""
         sizes = self._table("bundle")[:, 0].astype(np.int64)
         ends = np.concatenate(([0], np.cumsum(sizes)))
         n = int(self._pieces.bundles.max(initial=-1)) + 1
@@ -192,7 +195,10 @@ class JoinedLetters(Described):
 def join_residues(
     arrays: Mapping[str, SourceArray], n: int, windows: KnownWindows
 ) -> JoinedLetters:
-    """Return the residues of a store, (n,) uint8; raise CorruptChunk if an array is missing."""
+    """Return the residues of one part of a collection, (n,) uint8, decoded on read.
+
+    Raises CorruptChunk if an array is missing.
+    """
     for name in NEEDED:
         if name not in arrays:
             raise CorruptChunk(f"it holds a collection, but no array {name}")

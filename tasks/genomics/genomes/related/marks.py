@@ -27,7 +27,7 @@ Table = npt.NDArray[np.uint32]
 
 
 class ResidueMarks:
-    """Encoder of runs as rows of integers, genome by genome.
+    """Encoder of runs of lower case and of residues other than A, C, G, T, genome by genome.
 
     A row is (gap after the previous run, length of the run, residue in upper case). Rows of lower
     case have no residue.
@@ -38,7 +38,7 @@ class ResidueMarks:
         self._at = 0
 
     def rows(self, residues: Text) -> dict[str, Table]:
-        """Return the rows of the next residues, by kind."""
+        """Return the runs in the next residues, by array name: "other" and "lower"."""
         found = {
             "other": self._rows("other", residues),
             "lower": self._rows("lower", residues)[:, :2],
@@ -47,7 +47,7 @@ class ResidueMarks:
         return found
 
     def _rows(self, name: str, residues: Text) -> Table:
-        """Return the runs of residues of one kind."""
+        """Return the rows of one array, "other" or "lower", for the next residues."""
         kinds, own = KINDS[name], np.empty((0, 3), np.int64)
         if n := int(mark_runs(residues, kinds, own)):
             own = np.empty((n, 3), np.int64)
@@ -60,7 +60,7 @@ class ResidueMarks:
 
 @jit_part
 def is_acgt(residues: Bytes) -> bool:
-    """Return True if all residues are A, C, G or T; the loop is vectorized."""
+    """Return True if all residues are upper-case A, C, G or T; the loop is vectorized."""
     n = 0
     for letter in residues:
         n += (letter == A) | (letter == C) | (letter == G) | (letter == T)
@@ -69,25 +69,25 @@ def is_acgt(residues: Bytes) -> bool:
 
 @jit
 def are_bases(residues: Bytes) -> bool:
-    """Return True if all residues, (n,) uint8, are A, C, G or T."""
+    """Return True if all residues, (n,) uint8, are upper-case A, C, G or T."""
     return is_acgt(residues)
 
 
 @jit
 def looked_up(items: Bytes, table: Bytes, out: Bytes) -> None:
-    """Write `table[items]` for (n,) uint8 items; NumPy would first convert them to intp."""
+    """Write table[items] to `out` for (n,) uint8 items; NumPy would first convert them to intp."""
     for i in range(items.size):
         out[i] = table[items[i]]
 
 
 @jit
 def mark_runs(residues: Bytes, kinds: Bytes, out: Int64s) -> int:
-    """Return the number of runs of equal nonzero kind, and write the runs that fit into `out`.
+    """Write runs of residues of one kind that fit into `out`; return the number of all runs.
 
     Parameters
     ----------
-    letters : (t,) uint8 residues
-    kinds : (256,) uint8, kind of each residue
+    residues : (t,) uint8 residues
+    kinds : (256,) uint8, kind of each residue, 0 for none
     out : (n, 3) int64, output: position, length and kind
     """
     n, at, size = 0, 0, residues.size
@@ -111,7 +111,7 @@ def mark_runs(residues: Bytes, kinds: Bytes, out: Int64s) -> int:
 
 
 def _in_words(rows: Positions) -> Table:
-    """Return rows of uint32; longer runs are split over several rows."""
+    """Return rows of runs as uint32; runs that are too long are split over several rows."""
     if not (rows[:, :2] > FAR).any():
         return rows.astype(np.uint32)
     split: list[tuple[int, int, int]] = []
@@ -123,7 +123,7 @@ def _in_words(rows: Positions) -> Table:
 
 
 class MarkedRuns:
-    """Runs of a store, which are applied to decoded residues.
+    """Stored runs of lower case and of other residues, to be applied to decoded bases.
 
     Raises CorruptChunk for runs outside of `n` residues, or with an invalid residue.
     """
@@ -138,7 +138,10 @@ class MarkedRuns:
             raise CorruptChunk(f"{name} is not of such letters")
 
     def put(self, residues: Text, begin: int) -> None:
-        """Apply the runs to residues that begin at position `begin` of the collection."""
+        """Apply the runs to decoded residues, in place.
+
+        `begin` is their position in the collection.
+        """
         end = begin + residues.size
         first = int(np.searchsorted(self._ends, begin, "right"))
         last = int(np.searchsorted(self._begins, end, "left"))

@@ -37,7 +37,10 @@ PIECE_COLUMNS = 6
 
 @jit_part
 def put_insert(rows: Int64s, m: int, place: int, text: Bytes, i: int, g: int, d: int) -> int:
-    """Add the rows of an insertion of g bases on the reference strand, at most LITERALS each."""
+    """Append edit rows that insert text[i : i + g], or its reverse complement, before `place`.
+
+    Each row has at most LITERALS bases; returns the new number of rows.
+    """
     at = 0
     while at < g:
         take, word = min(LITERALS, g - at), np.int64(1)
@@ -52,7 +55,7 @@ def put_insert(rows: Int64s, m: int, place: int, text: Bytes, i: int, g: int, d:
 
 @jit
 def orient_rows(run: Int64s, edits: Int64s, text: Bytes, known: Bytes) -> Int64s:
-    """Return the rows of a run on the reference strand: (m, 3) int64."""
+    """Return the edit rows of a run (alignment) on the reference strand: (m, 3) int64."""
     d, first, n = run[STRAND], run[FIRST_EDIT], run[EDITS]
     rows = np.empty((n + (run[TEXT_END] - run[TEXT]) // LITERALS + n + 1, 3), np.int64)
     m = 0
@@ -75,7 +78,7 @@ def orient_rows(run: Int64s, edits: Int64s, text: Bytes, known: Bytes) -> Int64s
 
 @jit_part
 def inserted(word: Int64) -> int:
-    """Return the number of bases of an insertion row."""
+    """Return the number of bases that an insertion row's size field encodes."""
     n = 0
     while word > 1:
         n, word = n + 1, word >> 2
@@ -84,7 +87,7 @@ def inserted(word: Int64) -> int:
 
 @jit_part
 def reverse_rows(pieces: Int64s, begin: int, end: int) -> None:
-    """Reverse the order of pieces begin..end - 1."""
+    """Reverse the order of the pieces begin..end - 1, in place."""
     for q in range((end - begin) // 2):
         for c in range(pieces.shape[1]):
             x = pieces[begin + q, c]
@@ -94,9 +97,10 @@ def reverse_rows(pieces: Int64s, begin: int, end: int) -> None:
 
 @jit
 def cut_pieces(rows: Int64s, a: int, b: int, d: int, base: int, pieces: Int64s, k: int) -> int:
-    """Add the pieces of rows over the reference span a..b - 1, in the order of the genome.
+    """Append the pieces of reference range a..b - 1, one per window of 2^16 bases.
 
-    Returns the new number of pieces. `base` is the number of the first row.
+    They are in the order of the genome. Returns the new number of pieces. `rows` are edit rows, and
+    `base` is the number of the first one; d is 1 or -1, the strand.
     """
     begin, at, m = k, 0, rows.shape[0]
     while a < b:

@@ -50,7 +50,10 @@ def voted(
     r: Int64,
     d: Int64,
 ) -> Any:
-    """Return the diagonal of most k-mers ahead that the bases at i match, too; else (r, d)."""
+    """Return reference position and strand at i of the diagonal that most k-mers ahead vote for.
+
+    The bases at i must match it; else the result is (r, d).
+    """
     line, way = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
     line[0], way[0] = r, d
     m = 1
@@ -80,7 +83,7 @@ def voted(
 
 @jit_part
 def double_rows(rows: Int64s) -> Int64s:
-    """Return a copy of the rows with doubled capacity."""
+    """Return a copy of a table with capacity for twice the rows."""
     out = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
     out[: rows.shape[0]] = rows
     return out
@@ -88,7 +91,10 @@ def double_rows(rows: Int64s) -> Int64s:
 
 @jit_part
 def best_edit(text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64) -> Any:
-    """Return kind and size of the edit that gives the best match after it; kind -1 for none."""
+    """Return kind and size of the edit with the best match after it; kind -1 for none.
+
+    The alignment is at text[i] and reference position r, in direction d.
+    """
     end, best, kind, size = text.size, -1, -1, 0
     if 0 <= r < n:
         score = equal_of(text, i + 1, end, known, n, r + d, d)
@@ -108,7 +114,7 @@ def best_edit(text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64) -
 
 @jit_part
 def count_matches(text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64) -> Any:
-    """Return the number of next bases that match, compared by words of 8 bases."""
+    """Return the bases from text[i] on that match the reference from r on, by words of 8 bases."""
     begin = i
     while i + LANES <= text.size and reaches(n, r, d, LANES):
         odd = unequal(text, i, known, r, d)
@@ -123,7 +129,7 @@ def count_matches(text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int6
 def extend_along_reference(
     text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64, edits: Int64s, m: Int64
 ) -> Any:
-    """Extend a run along the reference; return both ends, the edits and their number."""
+    """Extend an alignment along the reference; return both ends, the edits and their number."""
     while i < text.size:
         equal = count_matches(text, i, known, n, r, d)
         i += equal
@@ -153,7 +159,7 @@ def extend_along_reference(
 
 @jit_part
 def skip_mismatches(text: Bytes, i: Int64, known: Bytes, n: int, last: Int64, d: Int64) -> Any:
-    """Return the reference and text positions where the diagonal continues after mismatches."""
+    """Return reference and text position where an alignment's diagonal matches again."""
     for skip in range(1, SHORT + 1):
         if i + skip >= text.size:
             break
@@ -166,7 +172,7 @@ def skip_mismatches(text: Bytes, i: Int64, known: Bytes, n: int, last: Int64, d:
 
 @jit_part
 def found_at(text: Bytes, i: Int64, known: Bytes, n: int, k: int, table: UInt32s, bits: int) -> Any:
-    """Return the reference position and strand of the bases at i; FREE if there is none."""
+    """Return reference position and strand that match the text at i; FREE if there is none."""
     p, e = find_seed(text, i, k, table, bits)
     if p == FREE or not is_here(text, i, k, known, n, p, e):
         return np.int64(FREE), 1
@@ -180,7 +186,7 @@ def found_at(text: Bytes, i: Int64, known: Bytes, n: int, k: int, table: UInt32s
 def put_jump(
     edits: Int64s, m: Int64, last: Int64, gap: Int64, drop: Int64, base: int, start: int
 ) -> Any:
-    """Add the edits for skipped reference bases and for bases inserted instead."""
+    """Append the edits that insert `gap` bases and skip `drop` reference bases."""
     if m + 3 >= edits.shape[0]:
         edits = double_rows(edits)
     if gap:
@@ -196,14 +202,16 @@ def put_jump(
 def find_runs(
     text: Bytes, known: Bytes, n: int, k: int, table: UInt32s, bits: int
 ) -> tuple[Int64s, Int64s]:
-    """Return the runs of a genome, (q, 7) int64, and their edits, (m, 4) int64.
+    """Align a genome to reference bases; return runs (alignments), (q, 7), and their edits, (m, 4).
+
+    Both are int64. Bases outside of all runs are novel.
 
     Parameters
     ----------
-    text : (t,) uint8, codes
+    text : (t,) uint8, codes of the genome
     known : codes, of which the first n are reference bases
     k : bases of a k-mer
-    table, bits : hash table of `enter`
+    table, bits : hash table of k-mer positions that `enter` filled, log2 of its size
     """
     runs, edits = np.empty((64, 7), np.int64), np.empty((1024, 4), np.int64)
     q, m, i, base = 0, 0, 0, 0  # base: end of the covered text

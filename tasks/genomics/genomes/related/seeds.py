@@ -31,7 +31,7 @@ def choose_k(n: int) -> int:
 
 @jit_part
 def slot_of(word: np.uint64, bits: int) -> Any:
-    """Return the table index of a k-mer."""
+    """Return the hash table index of a k-mer."""
     return np.int64((np.uint64(word) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
 
 
@@ -62,7 +62,7 @@ def enter(known: Bytes, begin: Int64, end: int, k: int, table: UInt32s, bits: in
 
 @jit_part
 def put_entries(slots: Int64s, entries: UInt32s, m: Int64, table: UInt32s) -> None:
-    """Enter m k-mers without a branch, so that their cache lines are fetched in parallel."""
+    """Write m entries to a hash table without branches, so that cache lines load in parallel."""
     for q in range(m):
         old = table[slots[q]]
         table[slots[q]] = entries[q] if old == NO_ENTRY else old
@@ -70,7 +70,7 @@ def put_entries(slots: Int64s, entries: UInt32s, m: Int64, table: UInt32s) -> No
 
 @jit_part
 def known_at(known: Bytes, n: int, place: Int64, strand: Int64) -> Any:
-    """Return the reference base at a position, on this strand; OUTSIDE if there is none."""
+    """Return the reference base at `place`, complemented on strand -1; OUTSIDE if there is none."""
     if place < 0 or place >= n:
         return np.int64(OUTSIDE)
     return np.int64(known[place]) if strand > 0 else 3 - np.int64(known[place])
@@ -78,16 +78,18 @@ def known_at(known: Bytes, n: int, place: Int64, strand: Int64) -> Any:
 
 @jit_part
 def reaches(n: int, place: Int64, strand: Int64, m: Int64) -> bool:
-    """Return True if m bases from a position on, on this strand, are within the reference."""
+    """Return True if the reference has m bases from `place` on, in the direction of `strand`."""
     last = place + (m - 1) * strand
     return bool(min(place, last) >= 0 and max(place, last) < n)
 
 
 @jit_part
 def unequal(text: Bytes, i: Int64, known: Bytes, place: Int64, strand: Int64) -> Any:
-    """Return a word with the lowest bit set in each byte whose base differs from the reference.
+    """Compare LANES bases with the reference.
 
-    Residues that are not bases match any base. All LANES positions must be valid.
+    Return a word with the lowest bit set in unequal bytes.
+
+    Residues that are not bases match any base. All positions must be valid.
     """
     word = load_le64(text, i)
     if strand > 0:
@@ -103,7 +105,7 @@ def unequal(text: Bytes, i: Int64, known: Bytes, place: Int64, strand: Int64) ->
 def equal_of(
     text: Bytes, i: Int64, end: int, known: Bytes, n: int, place: Int64, strand: Int64
 ) -> Any:
-    """Return the number of next NEAR bases that match, scaled up at the end of the text."""
+    """Return how many of the next NEAR bases match the reference, scaled up at the text's end."""
     if end - i >= NEAR and reaches(n, place, strand, NEAR):
         odd = np.uint64(0)
         for q in range(0, NEAR, LANES):
@@ -120,7 +122,7 @@ def equal_of(
 
 @jit_part
 def find_seed(text: Bytes, i: Int64, k: int, table: UInt32s, bits: int) -> Any:
-    """Return reference position and strand of the k-mer at i; FREE if it is not entered."""
+    """Return reference position and strand of the k-mer at i; FREE if the table lacks it."""
     word, back, top = np.uint64(0), np.uint64(0), np.uint64(2 * (k - 1))
     for q in range(k):
         c = text[i + q]
@@ -140,7 +142,7 @@ def find_seed(text: Bytes, i: Int64, k: int, table: UInt32s, bits: int) -> Any:
 def is_here(
     text: Bytes, i: Int64, k: int, known: Bytes, n: int, place: Int64, strand: Int64
 ) -> bool:
-    """Return True if all k bases at i match the reference."""
+    """Return True if all k bases from i on match the reference at `place` on `strand`."""
     for q in range(k):
         if np.int64(text[i + q]) != known_at(known, n, place + q * strand, strand):
             return False

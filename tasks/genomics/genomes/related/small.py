@@ -15,7 +15,12 @@ MOST = KNOWN_BLOCK  # bases: all of them are one block, in which the mode `dense
 
 
 def better(genomes: Sequence[Text]) -> Collected:
-    """Return the encoder of genomes, codes (n,) uint8 each, that takes fewer bytes."""
+    """Encode small genomes with edits and without; return the encoder that takes fewer bytes.
+
+    Parameters
+    ----------
+    genomes : codes (n,) uint8 of each genome
+    """
     related = _collected(genomes, seeks=True)
     if sum(codes.size for codes in genomes) > MOST:
         return related
@@ -30,7 +35,7 @@ def _collected(genomes: Sequence[Text], *, seeks: bool) -> Collected:
 
 
 def _size(genomes: Collected) -> int:
-    """Return the approximate number of stored bytes."""
+    """Return the approximate number of bytes that encoded genomes take in a store."""
     letters, tables = LETTER_OF_CODE[genomes.known.letters[: genomes.known.n]], genomes.tables()
     rows = sum(len(Integers().encode_chunk(table)) for table in tables.values() if table.size)
     dense = Dna(mode="dense", block=KNOWN_BLOCK)

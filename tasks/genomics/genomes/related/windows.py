@@ -15,7 +15,7 @@ TOGETHER = 64  # windows that are decoded at once, their blocks in parallel
 
 
 class KnownWindows:
-    """Cache of at most MOST_CACHED windows of reference bases.
+    """Cache of decoded windows, ranges of 2^16 reference bases; at most MOST_CACHED are in memory.
 
     Attributes
     ----------
@@ -30,8 +30,13 @@ class KnownWindows:
         self.letters = np.zeros((min(n, MOST_CACHED), WINDOW), np.uint8)
         self._owners = np.full(len(self.letters), -1, np.int64)
 
+<<<<<<< HEAD
     def ready(self, numbers: Positions) -> None:
         """Decode the windows that are missing from the cache, adjacent ones together.
+=======
+    def ready(self, numbers: Places) -> None:
+        """Decode the windows that are missing from the cache, adjacent ones at once.
+>>>>>>> x
 
         `numbers` has at most half as many windows as the cache.
         """
@@ -42,7 +47,10 @@ class KnownWindows:
                 self._read(run[at : at + TOGETHER], wanted)
 
     def _read(self, run: Positions, wanted: Positions) -> None:
-        """Decode adjacent windows into the cache; raise CorruptChunk if not all are bases."""
+        """Decode adjacent windows, `run`, into the cache.
+
+        Raise CorruptChunk if they are not all bases.
+        """
         begin = int(run[0]) * WINDOW
         end = min((int(run[-1]) + 1) * WINDOW, self._array.shape[0])
         letters = self._array.read((slice(begin, end),)).astype(np.uint8, copy=False)
@@ -54,7 +62,7 @@ class KnownWindows:
             self.slots[number], self._owners[slot] = slot, number
 
     def _free(self, wanted: Positions) -> int:
-        """Return a free slot: the oldest whose window is not wanted, which is evicted."""
+        """Return a free slot of the cache; evict the oldest window that is not wanted."""
         while (owner := self._owners[self._next]) >= 0 and owner in wanted:
             self._next = (self._next + 1) % len(self._owners)
         slot = self._next

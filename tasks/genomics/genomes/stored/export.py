@@ -22,7 +22,7 @@ from gangsaw.tasks.store.sound import sound_ranges
 
 
 def fit_fasta(source: Source) -> Fit:
-    """Return the `Fit` of a store for FASTA: it must have one genome."""
+    """Return whether a store can be exported as FASTA: it must have one genome."""
     info = GenomeInfo.from_attrs(source.attrs)
     if info is None:
         return Fit(f"{source.name} holds no genome")
@@ -30,7 +30,7 @@ def fit_fasta(source: Source) -> Fit:
 
 
 def fit_two_bit(source: Source) -> Fit:
-    """Return the `Fit` of a store for 2bit, with the items that 2bit cannot represent."""
+    """Return whether a store can be exported as 2bit, and the items that 2bit cannot represent."""
     info = GenomeInfo.from_attrs(source.attrs)
     if info is None:
         return Fit(f"{source.name} holds no genome")
@@ -45,13 +45,13 @@ def fit_two_bit(source: Source) -> Fit:
 
 
 def _several(source: Source, info: GenomeInfo) -> str:
-    """Return the refusal of a collection as a single genome; "" for a single genome."""
+    """Return the message that refuses a collection as a single genome; "" for a single genome."""
     hint = "--format collection writes them to a folder, or one with --sample"
     return f"{source.name} holds {len(info.samples)} genomes: {hint}" if info.samples else ""
 
 
 def export_two_bit(source: Source, path: str, work: Work) -> None:
-    """Write all records as 2bit.
+    """Write all records of a genome store as 2bit.
 
     Raises the errors of `export_fasta`, and BadParams for a pipe as target.
     """
@@ -65,7 +65,7 @@ def export_two_bit(source: Source, path: str, work: Work) -> None:
 
 
 def export_fasta(source: Source, paths: Paths, work: Work) -> None:
-    """Write all records as FASTA.
+    """Write all records of a genome store as FASTA.
 
     Raises
     ------
@@ -76,9 +76,9 @@ def export_fasta(source: Source, paths: Paths, work: Work) -> None:
 
 
 def write_fasta(stored: StoredGenome, paths: Paths, work: Work, of: str = "") -> None:
-    """Write records, without those that are damaged where the work leaves these out.
+    """Write stored records as FASTA; skip damaged ones if `work` allows that.
 
-    `of` names the file in what is said of them.
+    `of` names the file in messages about skipped records.
     """
     check_targets(paths, overwrite=work.overwrite)
     kept = select_sound_parts(stored, work.damage, of)
@@ -89,7 +89,10 @@ def write_fasta(stored: StoredGenome, paths: Paths, work: Work, of: str = "") ->
 
 
 def select_sound_parts(stored: StoredGenome, damage: Damage, of: str = "") -> list[StoredGenome]:
-    """Return the records to write, in parts, and note those that are left out."""
+    """Return the ranges of undamaged records to write, and add skipped ones to `damage`.
+
+    `of` names the file in messages.
+    """
     if not damage.skips:
         return [stored]
 

@@ -18,7 +18,10 @@ SLAB = 1 << 25  # residues that are decoded at once: a chunk, with its blocks in
 
 
 def fasta_blocks(stored: StoredGenome) -> Iterator[Text]:
-    """Yield blocks of the whole text; raise CorruptChunk if the arrays are inconsistent."""
+    """Yield the FASTA text of stored records in blocks.
+
+    Raises CorruptChunk if the arrays are inconsistent.
+    """
     if stored.info.before:
         yield np.frombuffer(stored.info.before.encode(), np.uint8)
     before: Text | None = None
@@ -32,7 +35,7 @@ def fasta_blocks(stored: StoredGenome) -> Iterator[Text]:
 
 
 def _blocks(stored: StoredGenome) -> Iterator[Text]:
-    """Yield blocks of the text with a complete last line, so that its end can be removed.
+    """Yield blocks of the text, the last line with its end, which the caller may remove.
 
     No block is empty or shorter than a line end.
     """
@@ -56,7 +59,7 @@ def _blocks(stored: StoredGenome) -> Iterator[Text]:
 
 
 def _batches(stored: StoredGenome, first: int, last: int) -> Iterator[tuple[Positions, Text]]:
-    """Yield rows of lines, (n, 3) int64, with the headers they refer to."""
+    """Yield rows of headers and lines, (n, 3) int64, as `put_rows` takes them, and the headers."""
     for begin in range(first, last, RECORDS):
         yield from _split(stored, begin, min(begin + RECORDS, last))
 
@@ -74,7 +77,7 @@ def _split(stored: StoredGenome, first: int, last: int) -> Iterator[tuple[Positi
 
 
 def _rows(stored: StoredGenome, first: int, last: int, lines: Positions) -> tuple[Positions, Text]:
-    """Return the rows of records: each header, then its stored lines or those of usual width."""
+    """Return rows for `put_rows`: each record's header, then its lines, stored or usual ones."""
     numbers, lengths = np.arange(last - first), np.diff(stored.starts(first, last))
     names, sizes = stored.heads(first, last)
     owners = lines[:, LINE_RECORD] - first
@@ -97,7 +100,7 @@ def _rows(stored: StoredGenome, first: int, last: int, lines: Positions) -> tupl
 def _many_rows(
     stored: StoredGenome, record: int, begin: int, end: int
 ) -> Iterator[tuple[Positions, Text]]:
-    """Yield the rows of one record with many stored lines."""
+    """Yield the rows for `put_rows` of one record with many stored lines."""
     (length,) = np.diff(stored.starts(record, record + 1)).tolist()
     names, sizes = stored.heads(record, record + 1)
     is_odd = stored.odd_heads(record, record + 1).size
@@ -111,7 +114,7 @@ def _many_rows(
 
 
 def _check(owners: Positions, lines: Positions, lengths: Positions) -> None:
-    """Raise CorruptChunk if stored lines do not add up to the residues of their records."""
+    """Raise CorruptChunk if stored line lengths do not add up to the residues of records."""
     found = np.zeros_like(lengths)
     _residues(lines, int(lengths.sum()))
     np.add.at(found, owners, lines[:, LINE_LENGTH] * lines[:, LINE_COUNT])
@@ -120,7 +123,7 @@ def _check(owners: Positions, lines: Positions, lengths: Positions) -> None:
 
 
 def _residues(lines: Positions, most: int) -> int:
-    """Return the number of residues of lines; raise CorruptChunk if any has more than `most`."""
+    """Return the number of residues in rows of lines; raise CorruptChunk if one has over `most`."""
     lengths, counts = lines[:, LINE_LENGTH], lines[:, LINE_COUNT]
     if (counts[lengths > 0] > most // lengths[lengths > 0]).any():
         raise _differs()

@@ -29,7 +29,7 @@ MOST_NAMES = 100_000  # names that are searched for similar ones
 
 
 class Kmers(NamedTuple):
-    """K-mers of a record.
+    """K-mers of a record and their positions.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Kmers(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GenomeRecord:
-    """A record of a store, with residues that are read on request.
+    """Sequence record of a genome store; its residues are read on request.
 
     Positions count from 0, and `end` is exclusive. `record[begin:end]` is text (bytes, as in the
     file). The methods take the same positions, by default the whole record, and raise BadParams for
@@ -146,7 +146,7 @@ class GenomeRecord:
 
 
 class Genome:
-    """The records of a store, read on request.
+    """Genome of a store: its records by name, read on request.
 
     `genome["chr1"][1000:2000]` is text. Iteration yields the records in the order of the file.
 

@@ -97,7 +97,7 @@ def _of_bed(line: str) -> str:
 
 
 def _folded(residues: Text, width: int) -> bytes:
-    """Return residues with a newline after each full line and after the last one."""
+    """Return residues as lines of `width`, with a newline after each and after the last one."""
     whole = residues.size // width
     lines = np.full((whole, width + 1), NEWLINE, np.uint8)
     lines[:, :width] = residues[: whole * width].reshape(whole, width)

@@ -19,7 +19,10 @@ MOST_RESIDUES = 6  # residues in a message
 
 
 def read_genome_content(info: StoreInfo) -> Content:
-    """Return the contents of a genome store; raise BadParams if its attribute is wrong."""
+    """Return the description of a genome store for `gangsaw info`.
+
+    Raises BadParams if its attribute is wrong.
+    """
     genome = GenomeInfo.from_attrs(info.source.attrs)
     if genome is None:
         raise BadParams(f"{info.store} holds no genome")
@@ -38,7 +41,7 @@ def read_genome_content(info: StoreInfo) -> Content:
 
 
 def _sum_residue_bytes(stored: Mapping[str, int]) -> int:
-    """Return the stored bytes of residues, including those of added genomes."""
+    """Return the bytes of all residue arrays, with added genomes, from `stored` bytes by array."""
     return sum(n for name, n in stored.items() if name.rpartition("/")[2] in RESIDUE_ARRAYS)
 
 

@@ -14,14 +14,14 @@ from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
 
 
 class StoredPart(StoredGenome):
-    """Records that follow each other, by number from 0; see `StoredGenome`.
+    """Consecutive records of a store, numbered from 0, with the interface of `StoredGenome`.
 
     Parameters
     ----------
-    whole : all records
-    first : the first of them that is taken
-    start : where it starts
-    info : what the store would say of these
+    whole : all records of the store
+    first : number of the first record of the part
+    start : offset of its first residue
+    info : description of the part, as if a store had no other records
     """
 
     def __init__(self, whole: StoredGenome, first: int, start: int, info: GenomeInfo) -> None:
@@ -29,7 +29,7 @@ class StoredPart(StoredGenome):
         self.info, self.n_records = info, info.records
 
     def starts(self, first: int, last: int) -> Positions:
-        """Return the offsets of records first..last - 1, and the end of the last one."""
+        """Return the residue offsets of records first..last - 1, and the end of the last one."""
         return self._whole.starts(first + self._first, last + self._first) - self._start
 
     def read_residues(self, begin: int, end: int) -> Text:
@@ -45,29 +45,29 @@ class StoredPart(StoredGenome):
         return self._whole.odd_heads(first + self._first, last + self._first)
 
     def lines(self, begin: int, end: int) -> Positions:
-        """Return rows begin..end - 1 of the stored lines, as `GenomePart.lines`."""
+        """Return rows begin..end - 1 of the stored lines of unusual layout: `GenomePart.lines`."""
         rows = self._whole.lines(begin, end)
         shift = np.zeros(rows.shape[1], np.int64)
         shift[LINE_RECORD] = self._first
         return rows - shift
 
     def are_lost(self, first: int, last: int) -> bool:
-        """Whether all of records first..last - 1 are known to be damaged."""
+        """Return True if all of records first..last - 1 are known to be damaged."""
         return self._whole.are_lost(first + self._first, last + self._first)
 
     def between(self, name: str, low: int, high: int) -> tuple[int, int]:
-        """Return the range of items with values low..high - 1 in an ascending array."""
+        """Return the range of items with values low..high - 1 in a sorted array of records."""
         return self._whole.between(name, low + self._first, high + self._first)
 
 
 class StoredSample(StoredPart):
-    """The records of a sample of a collection.
+    """Records of one sample (genome) of a collection, numbered from 0.
 
     Parameters
     ----------
-    whole : all records
-    number : of the sample
-    is_checked : whether its borders have to be those of the store's records
+    whole : all records of the collection
+    number : number of the sample
+    is_checked : True to check that the sample's residues begin and end at those of records
     """
 
     def __init__(self, whole: StoredGenome, number: int, *, is_checked: bool = True) -> None:
@@ -93,7 +93,7 @@ class StoredSample(StoredPart):
 
 
 def select_records(whole: StoredGenome, first: int, last: int) -> StoredPart:
-    """Return records first..last - 1; what stands before the first record stays with that."""
+    """Return records first..last - 1; blank lines before the first record belong to that one."""
     info = replace(
         whole.info,
         records=last - first,
@@ -104,7 +104,7 @@ def select_records(whole: StoredGenome, first: int, last: int) -> StoredPart:
 
 
 def find_sample(whole: StoredGenome, name: str, *, is_checked: bool = True) -> StoredSample:
-    """Return the sample of this name, or of this file; BadParams where there is none."""
+    """Return the sample with this name or file name; raise BadParams if there is none."""
     for number, sample in enumerate(whole.info.samples):
         if name in (sample.name, sample.file):
             return StoredSample(whole, number, is_checked=is_checked)

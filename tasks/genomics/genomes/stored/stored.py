@@ -30,7 +30,7 @@ JOINED, JOINED_HELD = 1 << 12, 256
 
 
 class StoredGenome:
-    """The records of a store by number.
+    """Records of a genome store or collection by number: residues, headers, layout of lines.
 
     Attributes
     ----------
@@ -58,13 +58,13 @@ class StoredGenome:
                 raise CorruptChunk(f"{name} is not of {self.n_records} records")
 
     def _residues(self, array: SourceArray) -> CachedChunks:
-        """Return the residues of all records; those of a collection are decoded."""
+        """Return the residues of all records, with a cache; those of a collection are decoded."""
         if not self.info.samples:
             return CachedChunks(array, BLOCK, CACHED_BLOCKS)
         return CachedChunks(array, JOINED, JOINED_HELD)
 
     def starts(self, first: int, last: int) -> Positions:
-        """Return the offsets of records first..last - 1, and the end of the last one."""
+        """Return the residue offsets of records first..last - 1, and the end of the last one."""
         return self._borders("record_offset", "sequence", first, last)
 
     def read_residues(self, begin: int, end: int) -> Text:
@@ -101,7 +101,7 @@ class StoredGenome:
         return self._numbers("odd_head", *self.between("odd_head", first, last)) - first
 
     def lines(self, begin: int, end: int) -> Positions:
-        """Return rows begin..end - 1 of the stored lines, as `GenomePart.lines`."""
+        """Return rows begin..end - 1 of the stored lines of unusual layout: `GenomePart.lines`."""
         rows = np.stack([self._numbers(name, begin, end) for name in LINES], axis=1)
         records, lengths, counts, ends = rows.T
         if (records < 0).any() or (np.diff(records) < 0).any():
@@ -113,7 +113,7 @@ class StoredGenome:
         return rows
 
     def between(self, name: str, low: int, high: int) -> tuple[int, int]:
-        """Return the range of items with values low..high - 1 in an ascending array."""
+        """Return the range of items with values low..high - 1 in a sorted array of records."""
         size = self._arrays[name].size if name in self._arrays else 0
 
         def first(number: int) -> int:
@@ -124,7 +124,7 @@ class StoredGenome:
         return first(low), max(first(low), first(high))
 
     def are_lost(self, first: int, last: int) -> bool:
-        """Whether all of records first..last - 1 are known to be damaged."""
+        """Return True if all of records first..last - 1 are known to be damaged."""
         pairs = (("record_offset", "sequence"), ("name_offset", "name"))
         return any(are_lost(self._arrays[a], self._arrays[b], first, last) for a, b in pairs)
 

@@ -40,13 +40,15 @@ Piece = Mapping[str, NumpyArray]
 
 @dataclass(frozen=True)
 class GenomeStream:
-    """The records of one file; it implements `gangsaw.tasks.sources.source.Stream`.
+    """Input stream of one genome file, as arrays.
+
+    It implements `gangsaw.tasks.sources.source.Stream`.
 
     Attributes
     ----------
     format : "2bit" or one of READERS
     is_named : True if the user named the format
-    outcome : attributes that are known at the end of the stream
+    outcome : Zarr attributes that are known at the end of the stream
     notes : messages for the user at the end
     """
 
@@ -81,11 +83,11 @@ class GenomeStream:
 
     @property
     def arrays(self) -> tuple[Described, ...]:
-        """Arrays of residues, headers and offsets, then those that only some records have."""
+        """Descriptions of the arrays to write: residues, headers, offsets, then optional ones."""
         return (describe_array("sequence", "u1", "residue", NUCLEOTIDES), *record_arrays())
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield the next items of the arrays; raise BadParams for data of another format."""
+        """Yield the next items of arrays, by name; raise BadParams for data of another format."""
         file = self._file()
         writer = GenomeWriter()
         for part in file.parts():
@@ -114,7 +116,7 @@ class GenomeStream:
 
 
 class GenomeWriter:
-    """Builder of the arrays from parts of records.
+    """Converter of parts of genome files to items of the store's arrays.
 
     Attributes
     ----------
@@ -132,7 +134,7 @@ class GenomeWriter:
         return self._first
 
     def piece(self, part: GenomePart) -> Piece:
-        """Return the arrays of a part that are not empty."""
+        """Return the next items of the arrays for a part of a genome file, without empty ones."""
         count_bytes(part.letters, np.array([0]), np.array([part.letters.size]), self._counts)
         found: dict[str, NumpyArray] = {
             "sequence": part.letters,
@@ -150,20 +152,20 @@ class GenomeWriter:
         return {name: array for name, array in found.items() if array.size}
 
     def last(self) -> Piece:
-        """Return the last items of the offsets arrays."""
+        """Return the last items of the offsets arrays, the end offsets."""
         return {
             "record_offset": np.array([self.n_letters], "i8"),
             "name_offset": np.array([self.n_names], "u8"),
         }
 
     def count_residues(self) -> dict[str, int]:
-        """Return the number of occurrences of each residue."""
+        """Return the number of occurrences of each residue so far."""
         counts = self._counts.sum(axis=0).tolist()
         return {chr(letter): n for letter, n in enumerate(counts) if n}
 
 
 def record_arrays() -> tuple[Described, ...]:
-    """Return the arrays of records: headers and offsets, then those that only some records have."""
+    """Return the descriptions of arrays of records: headers, offsets, then optional ones."""
     always = (
         describe_array("record_offset", "i8", "record_border", RECORD_PLACES),
         describe_array("name", "u1", "name_byte", READ_NAMES),
@@ -180,7 +182,7 @@ def record_arrays() -> tuple[Described, ...]:
 def describe_array(
     name: str, dtype: str, dim: str, content: str, columns: int = 0, *, is_optional: bool = False
 ) -> Described:
-    """Return the description of a growing array; with `columns`, of rows."""
+    """Return the description of an array that grows along `dim`; of rows if `columns` is given."""
     rest = (columns,) if columns else ()
     return Described(
         name=name,

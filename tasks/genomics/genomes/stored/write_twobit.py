@@ -27,7 +27,7 @@ IS_LOWER = np.array([ord("a") <= letter <= ord("z") for letter in range(256)])
 
 
 def write_two_bit(parts: Sequence[StoredGenome], file: IO[bytes]) -> None:
-    """Write the records of all parts of a genome, in little-endian order.
+    """Write the records of all parts of a genome as 2bit, in little-endian order.
 
     Offsets have 64 bits where 32 are too few. Raises BadParams for names and records that are too
     long for the format.
@@ -38,7 +38,7 @@ def write_two_bit(parts: Sequence[StoredGenome], file: IO[bytes]) -> None:
 
 
 def _write(parts: Sequence[StoredGenome], names: list[bytes], file: IO[bytes], width: int) -> int:
-    """Write the file with offsets of so many bytes; return the last of them."""
+    """Write a 2bit file with offsets of `width` bytes; return the last record's offset."""
     file.seek(0)
     file.truncate()
     index = 16 + sum(1 + len(name) + width for name in names)
@@ -65,7 +65,7 @@ def _names(stored: StoredGenome) -> list[bytes]:
 
 
 def _record(stored: StoredGenome, begin: int, end: int, file: IO[bytes]) -> int:
-    """Append a record to the file; return its offset."""
+    """Append residues begin..end - 1 to a 2bit file as a record; return its offset."""
     if end - begin > MOST_SIZE:
         raise BadParams(f"a record of {end - begin:,} residues is too long for 2bit")
     place, unknown, masked = file.tell(), _LetterRuns(), _LetterRuns()
@@ -83,21 +83,21 @@ def _record(stored: StoredGenome, begin: int, end: int, file: IO[bytes]) -> int:
 
 
 class _LetterRuns:
-    """Runs of residues of one kind, collected piece by piece."""
+    """Runs of N or of lower case in a record, collected from masks."""
 
     def __init__(self) -> None:
         self._n, self._borders = 0, [np.empty(0, np.int64)]
         self._is_in = False
 
     def add(self, are_such: npt.NDArray[np.bool_]) -> None:
-        """Add the mask of the next residues."""
+        """Add the mask of the next residues: True in runs."""
         changes = np.flatnonzero(np.diff(are_such, prepend=self._is_in))
         self._borders.append(changes + self._n)
         self._n += are_such.size
         self._is_in = bool(are_such[-1])
 
     def data(self) -> bytes:
-        """Return the number of runs, their starts and their lengths, as bytes of "<u4"."""
+        """Return the fields of 2bit for the runs, "<u4": their number, starts and lengths."""
         borders = np.concatenate([*self._borders, [self._n][: self._is_in]])
         first, ends = borders[::2], borders[1::2]
         return np.concatenate(([len(first)], first, ends - first)).astype("<u4").tobytes()

@@ -30,12 +30,12 @@ MOST_SOURCES = 2
 
 
 class WritesBins(Protocol):
-    """Function that writes the targets."""
+    """Function that writes reads in another order to the targets of `gangsaw bin`."""
 
     def __call__(
         self, *, client: Client | None = None, on_progress: OnProgress | None = None
     ) -> dict[str, float]:
-        """Write the targets; return figures by name."""
+        """Write the targets; return figures for the report, by name."""
 
 
 @panels
@@ -107,7 +107,10 @@ def _format_figure(figure: float) -> str:
 def _job(
     sources: list[str], targets: tuple[str, ...], settings: Settings, scratch: str, again: Again
 ) -> WritesBins:
-    """Return the function that writes these targets; raise BadParams for unsupported targets."""
+    """Return the function that reorders reads into these targets.
+
+    Raises BadParams for unsupported targets.
+    """
     if all(map(_is_fastq, targets)):
         return partial(_to_fastq, tuple(sources), targets, settings, scratch, again)
     if len(targets) > 1 or Path(targets[0]).suffix.lower() != ZARR:

@@ -22,7 +22,7 @@ BATCH = 1 << 16  # reads that are written per step
 
 @dataclass(frozen=True)
 class ReadsWanted:
-    """Options that select reads by name or bin; both need an index by `gangsaw index-reads`."""
+    """Command-line options that select reads by name or bin, which needs an index of the store."""
 
     PANEL: ClassVar[str] = "Reads"
 
@@ -67,7 +67,10 @@ def _names_of(path: str) -> list[str]:
 def _wanted(
     found: ReadSet, reads: str, names: Iterable[str], bins: Iterable[str]
 ) -> list[tuple[int, int]]:
-    """Return the ranges of the selected reads; raise BadParams for an unknown name."""
+    """Return the record ranges selected by number, name or bin.
+
+    Raise BadParams for unknown names.
+    """
     if reads:
         return [parse_range(reads, len(found))]
     runs = []
@@ -82,7 +85,7 @@ def _wanted(
 
 
 def neighbours(several: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Yield distinct numbers, in order of first occurrence, as ranges of consecutive numbers."""
+    """Yield distinct read numbers, in order of first occurrence, as ranges of consecutive ones."""
     first = last = 0
     for number in dict.fromkeys(several):
         if number != last or first == last:
@@ -95,7 +98,10 @@ def neighbours(several: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 
 def parse_range(text: str, n: int) -> tuple[int, int]:
-    """Return first and end of "5", "5:9", ":9", "5:" or "-3:"; raise BadParams for other text."""
+    """Return first and end of a range of n reads, such as "5", "5:9", ":9", "5:" or "-3:".
+
+    Raises BadParams for other text.
+    """
     first, colon, last = text.partition(":")
     try:
         bounds = [int(part) if part else None for part in (first, last)]

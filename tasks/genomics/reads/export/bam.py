@@ -41,10 +41,9 @@ MOST_NAME = 254  # bytes of the longest name
 
 
 def export_bam(source: Source, path: str, shard: str, work: Work) -> None:
-    """Write all records, or one shard of them; the mates of a pair are adjacent.
+    """Write all reads of a store, or one shard, as unaligned BAM, CRAM or SAM.
 
-    Raises BadParams for bases, qualities and names that BAM cannot represent, for mates with
-    different names, and for an existing target.
+    Mates are adjacent.
     """
     import pysam
 
@@ -67,7 +66,7 @@ def export_bam(source: Source, path: str, shard: str, work: Work) -> None:
 
 
 def _read(stored: Stored, first: int, last: int) -> None:
-    """Read all that BAM takes of records."""
+    """Read all lines of records that BAM contains, to find damaged ones."""
     read_names(stored, first, last)
     for name in ("sequence", "quality"):
         if stored.has(name):
@@ -75,7 +74,7 @@ def _read(stored: Stored, first: int, last: int) -> None:
 
 
 def fit_bam(source: Source) -> Fit:
-    """Return the `Fit` of a store for BAM, with the items that BAM cannot represent."""
+    """Return whether a store can be exported as BAM, and the items that BAM cannot represent."""
     contents = ReadsInfo.from_attrs(source.attrs)
     if contents is None:
         return Fit(f"{source.name} holds no reads, which BAM is for")
@@ -90,7 +89,7 @@ def fit_bam(source: Source) -> Fit:
 def _segments(
     stored: Stored, first: int, last: int, header: AlignmentHeader
 ) -> Iterator[AlignedSegment]:
-    """Yield records first..last - 1, which belong to one set of files."""
+    """Yield records first..last - 1, which belong to one set of files, as pysam segments."""
     from pysam import AlignedSegment
 
     (run,) = split_by_set(stored.contents.parts, first, last)
@@ -112,7 +111,7 @@ def _segments(
 
 
 def _tagged(segment: AlignedSegment, tags: bytes, header: AlignmentHeader) -> AlignedSegment:
-    """Return a record with the tags that its name contains; raise BadParams for invalid tags."""
+    """Return a segment with the SAM tags behind its name; raise BadParams for invalid tags."""
     from pysam import AlignedSegment
 
     if not tags:
@@ -125,7 +124,7 @@ def _tagged(segment: AlignedSegment, tags: bytes, header: AlignmentHeader) -> Al
 
 
 def _tags(stored: Stored, first: int, last: int) -> list[bytes]:
-    """Return the text after the first tab of each name; an empty list if tags were not stored."""
+    """Return the SAM tags behind each name, after its first tab; [] if tags were not stored."""
     if not stored.contents.settings.tags:
         return []
     field = read_names(stored, first, last)
@@ -135,7 +134,7 @@ def _tags(stored: Stored, first: int, last: int) -> list[bytes]:
 def _gathered(
     stored: Stored, name: str, first: int, last: int, allowed: Text
 ) -> tuple[Text, list[int]]:
-    """Return concatenated lines and their offsets (n + 1).
+    """Return the lines of array `name` of records, concatenated, and their offsets (n + 1).
 
     Raises BadParams for a byte that is not in `allowed`. Lines that are not stored are empty.
     """

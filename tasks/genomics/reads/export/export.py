@@ -26,7 +26,7 @@ TEXTS: Mapping[str, Callable[[Stored], RecordText]] = {"fastq": FastqText, "fast
 
 
 def fit_reads(source: Source, kind: str) -> Fit:
-    """Return the `Fit` of a store for "fastq" or "fasta"."""
+    """Return whether a store can be exported as "fastq" or "fasta", and the items that are lost."""
     contents = ReadsInfo.from_attrs(source.attrs)
     if contents is None:
         return Fit(f"{source.name} holds no reads, which {kind.upper()} is for")
@@ -40,18 +40,18 @@ def fit_reads(source: Source, kind: str) -> Fit:
 
 
 def _lost_qualities(contents: ReadsInfo) -> tuple[str, ...]:
-    """Return that qualities are lost, unless all reads are empty or of BAM without any."""
+    """Return the message that qualities are lost, unless no read of the source has any."""
     return ("qualities",) if contents.figures is None or contents.figures.qualities else ()
 
 
 def lost_signs(source: Source, contents: ReadsInfo) -> tuple[str, ...]:
-    """Return the text for lost names after "+", if the FASTQ had any."""
+    """Return the message that names after "+" are lost, if the FASTQ had any."""
     has_signs = contents.sign or any(array.name == "plus" for array in source.arrays)
     return ("lines behind +",) if has_signs else ()
 
 
 def check_meant(source: Source, paths: Paths, kind: Format) -> None:
-    """Raise BadParams if a suffix stands for another format than the source's."""
+    """Raise BadParams if a target's suffix stands for another format than the source's."""
     contents = ReadsInfo.from_attrs(source.attrs)
     if contents is None or (contents.settings.qualities == "none" and kind.name == "fasta"):
         return  # no other text format is possible
@@ -63,7 +63,9 @@ def check_meant(source: Source, paths: Paths, kind: Format) -> None:
 
 
 def export_reads(source: Source, paths: Paths, shard: str, work: Work, kind: str) -> None:
-    """Write all records, or one shard of them; mates alternate if there is one target.
+    """Write all reads of a store, or one shard of them, as FASTQ or FASTA.
+
+    Mates alternate if there is one target.
 
     Raises
     ------
@@ -90,7 +92,7 @@ def select_sound_records(
     damage: Damage,
     read: Callable[[int, int], object],
 ) -> list[tuple[int, int]]:
-    """Return the ranges of records first..last - 1 to write, and note those that are left out.
+    """Return the undamaged ranges of records first..last - 1, and add the others to `damage`.
 
     Of mates both are left out. `read` reads all of some records.
     """
@@ -113,7 +115,7 @@ def select_sound_records(
 
 
 def records_text(stored: Stored, kind: str = "") -> RecordText:
-    """Return the records as text of a format, by default that of the source.
+    """Return a writer of stored records as text of a format, by default that of the source.
 
     Without qualities it is FASTA. Raises BadParams for FASTQ if there are no qualities.
     """
@@ -122,7 +124,7 @@ def records_text(stored: Stored, kind: str = "") -> RecordText:
 
 
 def open_reads(source: Source, paths: Paths) -> Stored:
-    """Return the reads of a store; raise BadParams for an impossible number of targets."""
+    """Open the reads of a store; raise BadParams if they cannot be written to that many targets."""
     stored = Stored(source.arrays, source.attrs)
     contents = stored.contents
     most = sum(own.together for own in contents.parts)
@@ -150,7 +152,7 @@ def shard_of(text: str, stored: Stored) -> tuple[int, int]:
 def _texts(
     records: RecordText, first: int, last: int, n_targets: int
 ) -> Iterator[tuple[memoryview, int]]:
-    """Yield texts with the number of their target."""
+    """Yield the text of records first..last - 1 in batches, each with the number of its target."""
     stored, contents = records.stored, records.contents
     is_whole = n_targets == contents.n_files and records.is_own
     targets = _targets(contents, n_targets)
@@ -166,7 +168,7 @@ def _texts(
 
 
 def _targets(contents: ReadsInfo, n_targets: int) -> list[tuple[int, ...]]:
-    """Return the targets of each set of files: one for all, one per file, or one per mate."""
+    """Return the targets of each set of input files: one for all, one per file, or one per mate."""
     parts = contents.parts
     if n_targets == 1:
         return [(0,)] * len(parts)
@@ -183,7 +185,7 @@ def _newline_bytes(text: Text) -> int:
 
 
 def batches(stored: Stored, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of records, of whole groups and of one set, with a bounded number of bases."""
+    """Yield ranges of records to write at once: complete pairs of one set of input files."""
     for run in split_by_set(stored.contents.parts, first, last):
         begin, together = run.first, run.of.together
         while begin < run.last:

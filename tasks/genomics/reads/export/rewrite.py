@@ -92,9 +92,10 @@ def _plan(stream: ReadStream, targets: Paths) -> JobPlan:
 
 @contextmanager
 def _rooms(stream: ReadStream, target: str, resume: bool) -> Iterator[Callable[[str], Path]]:
-    """Yield a function that returns the folder of a stage; its files can be resumed.
+    """Yield a function that returns the scratch folder of an ordering stage.
 
-    For standard output or pipes, without a folder that the user named, they cannot.
+    A later run can resume it, except for standard output or pipes without a folder that the user
+    named.
     """
     folder = _folder(stream, target)
     if not stream.is_repeatable or folder is None:
@@ -115,14 +116,14 @@ def _rooms(stream: ReadStream, target: str, resume: bool) -> Iterator[Callable[[
 
 
 def _folder(stream: ReadStream, target: str) -> Path | None:
-    """Return the folder for intermediate files; None for a stream if the user named none."""
+    """Return the scratch folder; None for pipes and standard output if the user named none."""
     if (scratch := scratch_of(stream)) is not None:
         return scratch
     return None if is_stream(target) else Path(target).absolute().parent
 
 
 def alternating(mates: Mates) -> FastqRecords:
-    """Return the records of mates in alternating order."""
+    """Return the records of all mates in one batch, mates in alternation."""
     if len(mates) == 1:
         return mates[0]
     offsets = np.cumsum([0, *(records.text.size for records in mates[:-1])])

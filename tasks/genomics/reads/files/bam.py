@@ -35,7 +35,7 @@ Line = tuple[bytes, bytes, bytes]  # name, sequence, qualities as bytes from 0
 
 
 class BamFile(ReadFile):
-    """A BAM, CRAM or SAM file, read once; the line after "+" is empty.
+    """BAM, CRAM or SAM file, read once; the line after "+" is empty.
 
     Aligned reads are restored to the sequenced orientation; alignments are lost. Selected tags are
     appended to the names, as `samtools fastq -T` writes them.
@@ -53,7 +53,7 @@ class BamFile(ReadFile):
         self._tags: set[str] = set()
 
     def records(self) -> Iterator[FastqRecords]:
-        """Yield records; raise BadParams with the record number for an incomplete file."""
+        """Yield batches of records; raise BadParams with the record number if the file is cut."""
         number = 0
         with open_bam(self.path, lambda: f" (behind record {number})") as file:
             lines: list[Line] = []
@@ -70,7 +70,7 @@ class BamFile(ReadFile):
             self.lost = self._all_lost(file)
 
     def _select_reads(self, file: AlignmentFile) -> Iterator[AlignedSegment]:
-        """Return the reads of the selected part."""
+        """Return the reads of the selected part: pairs, singles or all."""
         if not self._part:
             return self._checked(self._primary(file))
         if file.header.to_dict().get("HD", {}).get("SO") == "coordinate":
@@ -92,7 +92,10 @@ class BamFile(ReadFile):
         reads.end()
 
     def _line(self, segment: AlignedSegment, number: int) -> Line:
-        """Return a record in the sequenced orientation; record the items that are lost."""
+        """Return the fields of a record in the sequenced orientation.
+
+        Note the items that are lost.
+        """
         flag = segment.flag
         if not flag & UNMAPPED:
             self._mapped = True
@@ -114,7 +117,7 @@ class BamFile(ReadFile):
         return name + self._tags_behind(segment), sequence, qualities
 
     def _note_tags(self, segment: AlignedSegment, number: int) -> None:
-        """Record the tags of the first batch of records, and of every 16th record after it."""
+        """Note which tags occur, in the first batch of records and every 16th record after it."""
         if number <= BATCH or not self._tags or number % EVERY == 0:
             self._tags |= {tag for tag, _ in segment.get_tags()}
 
@@ -167,7 +170,7 @@ class BamFile(ReadFile):
 def _parted(
     segments: Iterable[AlignedSegment], part: str, apart: Apart
 ) -> Iterator[AlignedSegment]:
-    """Yield the pairs, first mates first, or the reads without an adjacent mate.
+    """Yield the reads of one part: pairs, first mates first, or reads without an adjacent mate.
 
     Raises BadParams for reads whose mate is not adjacent.
     """
@@ -196,7 +199,7 @@ def _are_mates(one: AlignedSegment, other: AlignedSegment) -> bool:
 
 
 class Apart:
-    """Checker that no mate of a single read is elsewhere in the file; 8 bytes for each such read.
+    """Checker that no two single reads of a BAM file are mates; 8 bytes for each such read.
 
     Otherwise a pair would become two single reads, which the store could not show.
     """
@@ -216,7 +219,7 @@ class Apart:
                 self.end()
 
     def end(self) -> None:
-        """Compare the added reads; raise BadParams if two of them are mates."""
+        """Raise BadParams if two of the added reads are mates."""
         new = np.array([own for own, _ in self._new], np.uint64)
         # stable: this algorithm merges sorted runs
         self._known = np.sort(np.concatenate((self._known, np.sort(new))), kind="stable")
@@ -233,7 +236,7 @@ class Apart:
 
 
 class _Pairs:
-    """Checker that all records are single reads, or that mates are adjacent.
+    """Checker that all records of a BAM file are single reads, or that all mates are adjacent.
 
     Attributes
     ----------
@@ -262,7 +265,7 @@ class _Pairs:
         self._name = name or ""
 
     def end(self) -> None:
-        """Check the end of the file; raise BadParams if a mate is missing."""
+        """Raise BadParams if the mate of the last record of the file is missing."""
         if self._is_paired and self.n % 2:
             raise self._wrong("has no mate", ALONE)
 
@@ -279,7 +282,7 @@ def is_paired(path: str) -> bool:
 
 @contextmanager
 def open_bam(path: str, place: Callable[[], str] = str) -> Iterator[AlignmentFile]:
-    """Open a file; raise BadParams if it is invalid or truncated, also while it is read.
+    """Open a BAM, CRAM or SAM file; raise BadParams if invalid or truncated, also while reading.
 
     htslib's messages appear only in the error. `place` returns the position for it.
     """

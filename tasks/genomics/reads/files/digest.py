@@ -74,7 +74,7 @@ def _finish(state: np.uint64, data: Bytes, at: int, n: int) -> np.uint64:
 
 @jit
 def sum_records(fields: tuple[FieldArrays, ...], scratch: Bytes) -> np.uint64:
-    """Return the sum of the records' hashes, modulo 2^64.
+    """Return the checksum of records: the sum of their XXH64, modulo 2^64.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def sum_records(fields: tuple[FieldArrays, ...], scratch: Bytes) -> np.uint64:
 def hash_each_line(
     text: Bytes, begins: Int64s, ends: Int64s, scratch: Bytes, hashes: UInt64s
 ) -> None:
-    """Write the hashes (n,) uint64 of lines; scratch as in `sum_records`."""
+    """Write the XXH64 of each line to hashes (n,) uint64; scratch as in `sum_records`."""
     for i in range(len(begins)):
         n = ends[i] - begins[i]
         put_items(scratch, 0, text, begins[i], ends[i])

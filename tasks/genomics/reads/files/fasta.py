@@ -25,7 +25,7 @@ NUMBERING = 1 << 32  # larger than the number of lines in a record
 
 
 class FastaFile(ReadFile):
-    """A FASTA file, read once; qualities and the line after "+" are empty.
+    """FASTA file of reads, read once; qualities and the line after "+" are empty.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class FastaFile(ReadFile):
         self.n_lines, self._longest, self._is_fixed = 0, 0, False
 
     def records(self) -> Iterator[FastqRecords]:
-        """Yield records; raise BadParams with the line number for text that is not FASTA."""
+        """Yield batches of records; raise BadParams with the line number if it is not FASTA."""
         waiting: list[Text] = []
         is_line_start = True
         for block in self._blocks():
@@ -62,7 +62,7 @@ class FastaFile(ReadFile):
             raise self._wrong(0, f"it does not begin with >{other if is_late else hint(start)}")
 
     def _parsed(self, text: Text) -> FastqRecords:
-        """Return the records of a text of whole records; the text is changed."""
+        """Parse a text of whole records, in place; return these."""
         ends = np.flatnonzero(text == NEWLINE)
         if text[-1] != NEWLINE:
             self.ends_open, ends = True, np.append(ends, text.size)
@@ -91,7 +91,7 @@ class FastaFile(ReadFile):
             raise self._wrong(line, "it holds a byte 0, so that it is no text")
 
     def _note_lines(self, odd: Int64s, heads: Int64s, lengths: Int64s) -> None:
-        """Record lines with an unusual end, and records with unusual line lengths."""
+        """Note the lines with an unusual end, and the records with unusual line lengths."""
         records = np.searchsorted(heads, odd, "right") - 1
         numbers = (records + self.n_records) * NUMBERING + odd - heads[records]
         self.odd_ends.add(numbers[:, None])
@@ -106,7 +106,7 @@ class FastaFile(ReadFile):
         self.folds.add(rows)
 
     def _find_width(self, lengths: Int64s, heads: Int64s) -> None:
-        """Set the width to the first full line, if no earlier single line is longer."""
+        """Set the line width to that of the first full line, unless an earlier line is longer."""
         width, self._longest = map(int, first_width(lengths, heads, self._longest))
         if width:
             self.width, self._is_fixed = width if self._longest <= width else 0, True
@@ -126,7 +126,7 @@ def _last_head(block: Text, is_line_start: bool) -> int:
 
 
 def sample_bases(records: FastqRecords) -> Text:
-    """Return the first SAMPLE bases of sequences."""
+    """Return the first SAMPLE bases of a batch of records."""
     parts, n = [], 0
     for begin, end in zip(records.begins[:, SEQUENCE], records.ends[:, SEQUENCE], strict=True):
         parts.append(records.text[begin : min(end, begin + SAMPLE - n)])

@@ -26,7 +26,7 @@ def join_sequence_lines(
     record_begins: Int64s,
     record_ends: Int64s,
 ) -> None:
-    """Move the lines of each sequence together, in the text itself.
+    """Concatenate the lines of each FASTA sequence, in place.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def first_width(lengths: Int64s, heads: Int64s, most: int) -> tuple[int, int]:
 
 @jit
 def odd_folds(lengths: Int64s, heads: Int64s, width: int, is_odd: Bools) -> None:
-    """Write to is_odd, (n,) bool, if the lines of each record deviate from `width`.
+    """Set is_odd[i], (n,) bool, to True if the lines of record i deviate from `width` bases.
 
     By default all lines of a sequence except the last have `width` bases, or one line if it is 0; a
     sequence without bases has no line.
@@ -101,7 +101,7 @@ def fold_records(
     step: int,
     out: Bytes,
 ) -> int:
-    """Write every `step`-th record as FASTA; return the number of bytes.
+    """Write every `step`-th record as FASTA lines; return the number of bytes.
 
     Parameters
     ----------

@@ -39,14 +39,14 @@ MOST_TAIL = 1 << 10  # bytes of blank lines after the last record
 
 
 class FastqFile(ReadFile):
-    """A FASTQ file, read once."""
+    """FASTQ file, read once."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._cut: CutAtBlockError | None = None
 
     def records(self) -> Iterator[FastqRecords]:
-        """Yield records; raise BadParams with record and line for text that is not FASTQ."""
+        """Yield batches of records; raise BadParams with record and line if it is not FASTQ."""
         rest: Text = np.empty(0, np.uint8)
         for block in self._until_cut():
             if self.n_records == 0 and not rest.size:
@@ -62,14 +62,17 @@ class FastqFile(ReadFile):
         yield from self._last(rest)
 
     def _until_cut(self) -> Iterator[Text]:
-        """Yield the file's text; keep the error of a truncation after a whole block for `_last`."""
+        """Yield the file's text in blocks; store a truncation error, which `_last` raises."""
         try:
             yield from self._blocks()
         except CutAtBlockError as error:
             self._cut = error
 
     def _last(self, rest: Text) -> Iterator[FastqRecords]:
-        """Yield the last record, if it has no final newline; record blank lines after it."""
+        """Yield a last record without a final newline from the rest of the text.
+
+        Note blank lines.
+        """
         if self._cut is not None:
             if rest.size or not self.n_records:
                 raise self._cut
@@ -123,7 +126,7 @@ class FastqFile(ReadFile):
 
 
 def _lacks_empty_line(rest: Text, newlines: Int64s) -> bool:
-    """Return True for three lines of a record without bases, which lacks its empty last line."""
+    """Return True if `rest` is a last record without bases that lacks its empty quality line."""
     if newlines.size != LINES - 1 or rest[-1] != NEWLINE:
         return False
     name, sequence, _ = newlines.tolist()

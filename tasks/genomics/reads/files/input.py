@@ -28,13 +28,13 @@ GENOMES = " (--collection yes takes files for genomes)"
 
 @dataclass(frozen=True)
 class ReadInput:
-    """Reads of one file, or of several files whose records belong together.
+    """Input files of reads: one file, or several with one mate each.
 
     Attributes
     ----------
     paths : paths of the files
     settings : user's settings, with qualities, names and mates
-    format : one of READERS
+    format : format of the files, a key of READERS
     part : "pairs" or "singles" selects these reads of an alignment file; "" selects all
     """
 
@@ -45,7 +45,7 @@ class ReadInput:
 
     @property
     def name(self) -> str:
-        """Paths of the files."""
+        """Paths of the files, as a name for messages."""
         return ", ".join(self.paths)
 
     @property
@@ -55,7 +55,7 @@ class ReadInput:
 
     @property
     def together(self) -> int:
-        """Number of records that belong together."""
+        """Number of records in a group: 1 for single reads, 2 for pairs, more with index reads."""
         return 2 if self.settings.interleaved else len(self.paths)
 
     @property
@@ -68,7 +68,7 @@ class ReadInput:
         return [READERS[self.format](path, self) for path in self.paths]
 
     def groups(self, files: list[ReadFile]) -> Iterator[Mates]:
-        """Yield the records of files in order, with mates together; the files are read once."""
+        """Yield batches of records in order, one tuple item per mate; the files are read once."""
         groups = _mates(files, self.settings.interleaved)
         if self.together > 1 and self.settings.pairing == "checked":
             groups = check_mate_names(groups, files, self.settings)
@@ -78,7 +78,7 @@ class ReadInput:
 
 
 def _mates(files: list[ReadFile], is_interleaved: bool) -> Iterator[Mates]:
-    """Yield records that belong together: one of each file, or even and odd ones of a file."""
+    """Yield batches of mates: the records of each file, or even and odd ones of one file."""
     if len(files) > 1:
         yield from _zipped(files)
         return
@@ -99,7 +99,7 @@ def _mates(files: list[ReadFile], is_interleaved: bool) -> Iterator[Mates]:
 
 
 def _zipped(files: list[ReadFile]) -> Iterator[Mates]:
-    """Yield batches with the same number of records of each file."""
+    """Yield batches with the same number of records from each file of mates."""
     for file in files:
         if is_pipe(file.path):
             file.begin()  # open all pipes first: one process may write to all of them
@@ -119,7 +119,7 @@ def _zipped(files: list[ReadFile]) -> Iterator[Mates]:
 
 
 def _refuse_more(files: list[ReadFile], left: list[int]) -> None:
-    """Raise BadParams for records of some files that have no mates in another one."""
+    """Raise BadParams if some files have records left, which have no mate in another file."""
     if not any(left):
         return
     own, short = left.index(max(left)), left.index(0)

@@ -26,7 +26,7 @@ FieldArrays: TypeAlias = "tuple[Bytes, Int64s, Int64s]"  # text, begins and ends
 
 @jit
 def check_records(text: Bytes, begins: Int64s, ends: Int64s) -> tuple[int, int]:
-    """Return the first invalid record and its status; (n, FINE) if all are valid.
+    """Return number and error status of the first invalid FASTQ record, or (n, FINE).
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def check_records(text: Bytes, begins: Int64s, ends: Int64s) -> tuple[int, int]:
 
 @jit
 def strip_returns(text: Bytes, begins: Int64s, ends: Int64s, usual: bool, odd: Int64s) -> int:
-    """Exclude carriage returns from line ends; list the lines with an unusual end.
+    """Exclude carriage returns from line ends; list and count the lines with an unusual end.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def strip_returns(text: Bytes, begins: Int64s, ends: Int64s, usual: bool, odd: I
 
 @jit
 def place_lines(lengths: Int64s, together: int, at: int, chunk: int, starts: Int64s) -> int:
-    """Assign each line an offset from `at` on; return the offset after the last one.
+    """Assign each line an offset in a chunked array; return the offset after the last line.
 
     No group of lines crosses the border of a chunk unless it is longer than a chunk.
 
@@ -77,7 +77,7 @@ def place_lines(lengths: Int64s, together: int, at: int, chunk: int, starts: Int
     together : lines per group; all groups are complete
     at : first free offset
     chunk : bytes of a chunk
-    starts : (n,) int64, output
+    starts : (n,) int64, output: offset of each line
     """
     for first in range(0, lengths.size, together):
         size = 0
@@ -100,7 +100,10 @@ def copy_text_lines(text: Bytes, begins: Int64s, ends: Int64s, starts: Int64s, o
 
 @jit
 def line_ends(text: Bytes, starts: Int64s, ends: Int64s) -> bool:
-    """Write the offset of the first newline after each start; return False if one has none."""
+    """Write to `ends` the offset of the first newline after each start.
+
+    Return False if one lacks it.
+    """
     for i in range(len(starts)):
         at = starts[i]
         while at < text.size and text[at] != NEWLINE:
@@ -115,7 +118,7 @@ def line_ends(text: Bytes, starts: Int64s, ends: Int64s) -> bool:
 def same_lines(
     a: Bytes, begins: Int64s, ends: Int64s, b: Bytes, begins_b: Int64s, ends_b: Int64s, out: Bools
 ) -> None:
-    """Write to out, (n,) bool, if the lines of each pair are equal."""
+    """Set out[i], (n,) bool, to True if line i of text `a` equals line i of text `b`."""
     for i in range(len(begins)):
         n = ends[i] - begins[i]
         same = n == ends_b[i] - begins_b[i]
@@ -126,7 +129,7 @@ def same_lines(
 
 @jit
 def map_bytes(text: Bytes, begins: Int64s, ends: Int64s, table: Bytes) -> None:
-    """Replace the bytes of lines according to a (256,) map."""
+    """Replace the bytes of lines, in place, according to a (256,) table."""
     for i in range(len(begins)):
         for at in range(begins[i], ends[i]):
             text[at] = table[text[at]]
@@ -134,7 +137,7 @@ def map_bytes(text: Bytes, begins: Int64s, ends: Int64s, table: Bytes) -> None:
 
 @jit
 def join_records(fields: tuple[FieldArrays, ...], signs: Bytes, returns: Bools, out: Bytes) -> int:
-    """Write records as text; return the number of bytes.
+    """Write FASTQ records as text; return the number of bytes.
 
     Parameters
     ----------
@@ -169,7 +172,7 @@ def gather_lines(text: Bytes, begins: Int64s, ends: Int64s, offsets: Int64s, out
 
 @jit
 def cut_names(text: Bytes, begins: Int64s, ends: Int64s, out: Int64s) -> None:
-    """Write the ends of the identifiers of names, (n,) int64: before a blank, /1 or /2."""
+    """Write the ends of the identifiers in names, (n,) int64: before a blank, /1 or /2."""
     for i in range(len(begins)):
         at = begins[i]
         while at < ends[i] and text[at] != SPACE and text[at] != TAB:
@@ -184,11 +187,7 @@ def cut_names(text: Bytes, begins: Int64s, ends: Int64s, out: Int64s) -> None:
 def find_unmatched_name(
     text: Bytes, begins: Int64s, ends: Int64s, other: Bytes, of_begins: Int64s, of_ends: Int64s
 ) -> int:
-    """Return the first line whose name does not match that of its mate; n if all match.
-
-    Two names match if their first words are equal, end with /1 and /2, .1 and .2 or _1 and _2, or
-    differ after #. Equal words match only if they do not end with /1 or /2, and no 1: or 2: follows
-    both.
+    """Return the index of the first name that does not match its mate's; n if all match.
 
     Parameters
     ----------
@@ -215,7 +214,7 @@ def find_unmatched_name(
 
 @jit
 def _word_end(text: Bytes, at: int, end: int) -> int:
-    """Return the end of a word."""
+    """Return the end of the word at text[at:end]: the first space or tab, or `end`."""
     while at < end and text[at] != SPACE and text[at] != TAB:
         at += 1
     return at
@@ -223,12 +222,12 @@ def _word_end(text: Bytes, at: int, end: int) -> int:
 
 @jit
 def _is_numbered(text: Bytes, begin: int, end: int) -> bool:
-    """Return True if a word ends with /1 or /2."""
+    """Return True if a word ends with the mark of a mate, /1 or /2."""
     return end - begin > 2 and text[end - 2] == SLASH and text[end - 1] in (ONE, TWO)
 
 
 @jit
 def _mate_behind(text: Bytes, at: int, end: int) -> int:
-    """Return the digit of the mate after a word, as in " 1:"; 0 if there is none."""
+    """Return the mate's digit after a word of a name, as in " 1:"; 0 if there is none."""
     is_there = at + 2 < end and text[at + 2] == COLON and text[at + 1] in (ONE, TWO)
     return text[at + 1] if is_there else 0

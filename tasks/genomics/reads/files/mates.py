@@ -23,7 +23,7 @@ SHOWN = 60  # characters of a name in a message
 def check_mate_names(
     groups: Iterator[Mates], files: list[ReadFile], settings: Settings
 ) -> Iterator[Mates]:
-    """Yield groups of mates; add a note to the file for the first ones whose names differ.
+    """Yield batches of mates unchanged; note in the file where names of mates first differ.
 
     Raises BadParams for them if names or order are not stored, since the store could not show it.
     """
@@ -40,7 +40,7 @@ def check_mate_names(
 
 
 def _find_unmatched_name(names: list[Field]) -> tuple[int, int]:
-    """Return the file whose name first differs from the first file's, and the record.
+    """Return the number of the file whose name first differs from the first file's, and the record.
 
     With two files, names of mates are compared. With more, index reads have the mark of a mate, so
     only first words are compared.
@@ -56,7 +56,7 @@ def _find_unmatched_name(names: list[Field]) -> tuple[int, int]:
 
 
 def _cut(names: Field) -> Field:
-    """Return the first words, without the mark of a file: /1 to /9."""
+    """Return the first words of names, without the mark of a file: /1 to /9."""
     ends = np.empty_like(names.ends)
     cut_names(*names, ends)
     has_mark = np.flatnonzero(ends - names.begins > len(MARK))

@@ -19,12 +19,12 @@ OWNER = 0  # column of rows: number of their line or record
 
 
 class Field(NamedTuple):
-    """One line of each record of a batch.
+    """Lines of one kind, such as names, of each record of a batch.
 
     Attributes
     ----------
     text : (m,) uint8
-    begins, ends : (n,) int64, contiguous
+    begins, ends : (n,) int64, contiguous arrays of offsets in `text`
     """
 
     text: Text
@@ -32,7 +32,7 @@ class Field(NamedTuple):
     ends: Int64s
 
     def line(self, i: int) -> bytes:
-        """Return the line of record i."""
+        """Return the line of record number i."""
         return self.text[self.begins[i] : self.ends[i]].tobytes()
 
     def some(self, first: int, step: int) -> Field:
@@ -46,7 +46,7 @@ class Field(NamedTuple):
 
 
 class FastqRecords(NamedTuple):
-    """A batch of records in a text.
+    """Batch of read records, as offsets of their lines in a text.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class FastqRecords(NamedTuple):
         return FastqRecords(self.text, self.begins[which], self.ends[which])
 
     def field(self, line: int) -> Field:
-        """Return one line of each record: NAME, SEQUENCE, SIGN or QUALITY."""
+        """Return one line of each record; `line` is NAME, SEQUENCE, SIGN (after "+") or QUALITY."""
         begins, ends = (np.ascontiguousarray(p[:, line]) for p in (self.begins, self.ends))
         return Field(self.text, begins, ends)
 
@@ -78,9 +78,10 @@ Mates: TypeAlias = tuple[FastqRecords, ...]
 
 
 class Queue:
-    """Queue of rows of numbers, until the records that they describe are written.
+    """Queue of notes about lines or records, as rows of integers, until these are written.
 
-    Two files of mates are not read at the same pace.
+    Column OWNER of a row is the number of the line or record. Two files of mates are not read at
+    the same pace.
 
     Attributes
     ----------
@@ -91,19 +92,19 @@ class Queue:
         self.seen, self._rows = 0, np.empty((0, columns), np.int64)
 
     def add(self, rows: Int64s) -> None:
-        """Append rows (n, columns) int64, sorted by owner."""
+        """Append rows (n, columns) int64, sorted by their OWNER column."""
         self.seen += len(rows)
         self._rows = np.concatenate((self._rows, rows)) if len(rows) else self._rows
 
     def take(self, limit: int) -> Int64s:
-        """Remove and return the rows whose owner is below a limit."""
+        """Remove and return the rows whose OWNER column is below `limit`."""
         n = int(np.searchsorted(self._rows[:, OWNER], limit))
         taken, self._rows = self._rows[:n], self._rows[n:]
         return taken
 
 
 class ReadFile(ABC):
-    """A file of reads, read once.
+    """File of reads (FASTQ, FASTA, BAM), read once.
 
     Attributes
     ----------
@@ -131,7 +132,7 @@ class ReadFile(ABC):
         self._begun: BegunText | None = None
 
     def begin(self, text: BegunText | None = None) -> BegunText:
-        """Start reading the text, or use one that was started; the path is opened once."""
+        """Open the file's text, or use an opened one; the path is opened once."""
         if self._begun is None:
             self._begun = text or BegunText(self.path)
             self.notes = self._begun.notes
@@ -139,12 +140,13 @@ class ReadFile(ABC):
 
     @abstractmethod
     def records(self) -> Iterator[FastqRecords]:
-        """Yield records; raise BadParams with record and line for invalid text."""
+        """Yield batches of records; raise BadParams with record and line for invalid text."""
 
     def lost_by_order(self) -> tuple[str, ...]:
-        """Return descriptions of items that an order other than kept loses; known at the end.
+        """Return descriptions of items that are lost if the records are reordered.
 
-        Line ends are lost for formats whose records do not have a fixed number of lines.
+        They are known at the end. Line ends are lost for formats whose records do not have a fixed
+        number of lines.
         """
         if self.numbering == LINES:
             return ()
@@ -159,7 +161,7 @@ class ReadFile(ABC):
             raise type(error)(f"{error} (behind record {self.n_records})") from error
 
     def _note_colours(self, sequence: bytes) -> None:
-        """Add a note if the first sequence is in colour space, which takes more bytes than text."""
+        """Note if the first sequence is in colour space (SOLiD), which is larger than text."""
         if is_in_colours(sequence):
             self.notes.append(
                 f"{self.path} is in colour space, of SOLiD: its digits were kept as letters that "
@@ -167,6 +169,6 @@ class ReadFile(ABC):
             )
 
     def _note_first(self, text: Text, first_end: int) -> None:
-        """Record the end of the first line."""
+        """Set `has_returns` by the end of the first line, whose newline is at `first_end`."""
         if self.n_records == 0:
             self.has_returns = bool(first_end and text[first_end - 1] == RETURN)

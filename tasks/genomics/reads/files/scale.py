@@ -27,7 +27,7 @@ USUAL = 42  # Phred: higher qualities are reported if they are binned
 
 
 def bin_map(zero: int) -> Text:
-    """Return the replacement of each quality byte, (256,) uint8; `zero` is the ASCII offset."""
+    """Return the binned value of each quality byte, (256,) uint8; `zero` is the ASCII offset."""
     values = np.arange(256, dtype=np.uint8)
     bounds = [*(zero + least for least in BINS), 127]
     for (least, following), value in zip(pairwise(bounds), BINS.values(), strict=True):
@@ -36,7 +36,10 @@ def bin_map(zero: int) -> Text:
 
 
 def refuse_other_scale(groups: Iterator[Mates], name: str) -> Iterator[Mates]:
-    """Yield groups of records; raise BadParams if their qualities look like offset 64."""
+    """Yield batches of records unchanged.
+
+    Raise BadParams if qualities look like ASCII offset 64.
+    """
     found = np.zeros(LETTERS, np.int64)
     for mates in groups:
         found += sum(map(_counts, mates))

@@ -20,7 +20,7 @@ TAG = re.compile("[A-Za-z][A-Za-z0-9]")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the order, qualities, names and tags to store.
+    """User's settings of the order, qualities, names and tags of reads to store.
 
     Attributes
     ----------

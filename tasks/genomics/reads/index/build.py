@@ -39,7 +39,7 @@ ENTRY = np.dtype([("key", "<u8"), ("number", "<u8")])
 
 @dataclass(frozen=True)
 class IndexStream:
-    """The entries of an index, in order; it implements `gangsaw.tasks.sources.source.Stream`.
+    """Input stream of the entries of a reads index, sorted by key.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class IndexStream:
 
     @property
     def arrays(self) -> tuple[Described, ...]:
-        """Arrays of keys and of record numbers."""
+        """Descriptions of the two arrays of the index: keys and record numbers."""
         return tuple(
             Described(
                 name=name,
@@ -71,7 +71,7 @@ class IndexStream:
         )
 
     def pieces(self) -> Iterator[Mapping[str, NumpyArray]]:
-        """Yield the sorted entries of each file."""
+        """Yield the sorted entries of each temporary file, as the next items of both arrays."""
         n_keys = 0
         for path in self._scattered():
             entries = np.fromfile(path, ENTRY)
@@ -85,7 +85,7 @@ class IndexStream:
         self.outcome[INDEXES] = {self.kind.name: n_keys}
 
     def _scattered(self) -> list[Path]:
-        """Write entries to files by their high bits; return the paths."""
+        """Write the entries to temporary files by the high bits of their keys; return the paths."""
         n_bits = max(1, min(MOST_BITS, (2 * self.stored.n_records // PART).bit_length()))
         paths = [self.scratch / f"{i}.entries" for i in range(1 << n_bits)]
         with ExitStack() as stack:
@@ -156,7 +156,7 @@ def add_index(
 
 
 def _adopt(place: Place, made: Path, kind: IndexKind) -> int:
-    """Move the index arrays into the store, and add them to its metadata."""
+    """Move the completed index arrays into the store, and add them to its metadata."""
     assert place.folder is not None
     group, own = (json.loads((path / METADATA).read_bytes()) for path in (place.folder, made))
     for name in (kind.keys, kind.numbers):

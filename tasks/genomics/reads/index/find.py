@@ -46,7 +46,9 @@ def find_name(stored: Stored, name: bytes) -> list[int]:
 
 
 def find_bin(stored: Stored, sequence: bytes) -> list[int]:
-    """Return the ascending numbers of records in the bins of a sequence, with complete pairs.
+    """Return the ascending numbers of reads in the bins of a sequence, with complete pairs.
+
+    A bin has the reads with one signature, a minimizer of half a read.
 
     Raises
     ------
@@ -66,25 +68,28 @@ def find_bin(stored: Stored, sequence: bytes) -> list[int]:
 
 
 def is_name_match(stored: bytes, wanted: bytes) -> bool:
-    """Return True if a stored name matches the wanted one."""
+    """Return True if `wanted` is a stored name, its first word, or that without /1 or /2."""
     field = identifiers(_field(stored))
     return wanted in (stored, *stored.split(None, 1)[:1], field.line(0))
 
 
 def _numbered(stored: Stored, name: bytes) -> list[int]:
-    """Return the records of a numeric name, in a store that numbers records or pairs."""
+    """Return the records of a numeric name, in a store whose names are record or pair numbers."""
     if not name.isdigit() or not 1 <= int(name) <= stored.contents.n_groups:
         return []
     return list(_records_of(stored, int(name) - 1))
 
 
 def _records_of(stored: Stored, group: int) -> range:
-    """Return the numbers of the records of a group."""
+    """Return the numbers of the records of a group: a pair or a single read."""
     return range(stored.contents.start_of(group), stored.contents.start_of(group + 1))
 
 
 def _entries(stored: Stored, kind: IndexKind, key: int) -> Numbers:
-    """Return the ascending record numbers of a key, (n,) int64; raise CorruptChunk if invalid."""
+    """Return the record numbers of a key in an index, ascending, (n,) int64.
+
+    Raises CorruptChunk if they are invalid.
+    """
     begin, end = first_from(stored, kind, key), first_from(stored, kind, key + 1)
     if end - begin > MOST_FOUND:
         raise BadParams(f"there are {end - begin:,} records of it: take them by their numbers")
@@ -95,7 +100,7 @@ def _entries(stored: Stored, kind: IndexKind, key: int) -> Numbers:
 
 
 def first_from(stored: Stored, kind: IndexKind, key: int) -> int:
-    """Return the first entry with a key that is not below `key`.
+    """Return the position of the first index entry whose key is not below `key`.
 
     Keys are hashes, so an entry is near its proportional position. Every other guess is the middle,
     in case the keys are not uniform.

@@ -30,11 +30,11 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class IndexKind:
-    """A kind of index.
+    """Kind of an index of reads, by name or by bin: its arrays and its key function.
 
     Attributes
     ----------
-    name : name for the user
+    name : name for the user: "names" or "bins"
     keys, numbers : names of its two arrays
     of : name of the array of lines that is indexed
     bits : bits of a key
@@ -58,14 +58,14 @@ class IndexKind:
 
 
 def identifiers(names: Field) -> Field:
-    """Return the identifiers of names: first words, without the /1 and /2 of mates."""
+    """Return the identifiers in names: first words, without the /1 and /2 of mates."""
     ends = np.empty_like(names.ends)
     cut_names(*names, ends)
     return names._replace(ends=ends)
 
 
 def hash_names(names: Field) -> tuple[Keys, Numbers]:
-    """Return XXH64 of the identifiers of names."""
+    """Return XXH64 of the identifier in each name as keys, and the number of each name."""
     own = identifiers(names)
     scratch = np.zeros(int((own.ends - own.begins).max(initial=0)) + 8, np.uint8)
     hashes = np.empty(len(own.begins), np.uint64)
@@ -74,7 +74,10 @@ def hash_names(names: Field) -> tuple[Keys, Numbers]:
 
 
 def signatures_of(sequences: Field) -> tuple[Keys, Numbers]:
-    """Return the bins of both halves of sequences; halves without a signature have none."""
+    """Return the bins of both halves of sequences as keys, and the sequence of each key.
+
+    Halves without a signature have none.
+    """
     bins = sign_lines(*sequences)
     is_own = bins != NO_BIN
     is_own[:, RIGHT] &= bins[:, LEFT] != bins[:, RIGHT]

@@ -23,18 +23,18 @@ NOWHERE = np.iinfo(np.int64).max
 
 
 def by_place(mates: Mates) -> Mates:
-    """Return records by their positions, ordered by `order_by_place` without names."""
+    """Return records sorted by their position in the chunk's consensus, regardless of names."""
     order = order_by_place(mates, has_names=False)
     return tuple(FastqRecords(m.text, m.begins[order], m.ends[order]) for m in mates)
 
 
 def order_by_place(mates: Mates, has_names: bool) -> Numbers:
-    """Return the order by the position of the first mate's first piece, unmapped reads last.
+    """Return the order of groups by the position of the first mate in the chunk's consensus.
 
-    Equal lines at the same position are adjacent: the codec has a flag for them. The codec finds
-    the same positions only in a chunk of the same lines, so records of several chunks are sorted
-    chunk by chunk. Equal lines keep their order, which is cheapest for names. With names, unmapped
-    reads keep theirs, too.
+    Unmapped reads are last. Equal lines at the same position are adjacent: the codec has a flag for
+    them. The codec finds the same positions only in a chunk of the same lines, so records of
+    several chunks are sorted chunk by chunk. Equal lines keep their order, which is cheapest for
+    names. With names, unmapped reads keep theirs, too.
     """
     if not len(mates[0]):
         return np.empty(0, np.int64)
@@ -47,7 +47,7 @@ def order_by_place(mates: Mates, has_names: bool) -> Numbers:
 
 
 def _borders(mates: Mates, chunk_bytes: int) -> list[int]:
-    """Return the first record of each chunk except the first."""
+    """Return the number of the first record of each chunk except the first."""
     lengths = [records.ends[:, SEQUENCE] - records.begins[:, SEQUENCE] + 1 for records in mates]
     ends = np.cumsum(np.sum(lengths, axis=0))
     borders: list[int] = []
@@ -63,7 +63,7 @@ def _some(mates: Mates, which: slice[int, int, None]) -> Mates:
 
 
 def _order(mates: Mates, has_names: bool) -> Numbers:
-    """Return the order of the records of a chunk."""
+    """Return the order of the records of one chunk by position in its consensus."""
     which = main_mate(mates)
     places = _find_positions(lines_of_mates(mates, SEQUENCE))[which :: len(mates)]
     hashes = hash_sequences(mates[which])
@@ -96,7 +96,7 @@ def lines_of_mates(mates: Mates, line: int) -> Text:
 
 
 def _find_positions(text: Text) -> Numbers:
-    """Return twice the position of each record plus its strand; NOWHERE for unmapped ones."""
+    """Return twice each read's position in the consensus, plus its strand; NOWHERE if unmapped."""
     lines = find_lines(text, LANE)
     found = steady_layout(lines, to_base_codes(lines.text))
     mapped = np.flatnonzero(found.is_mapped)[::-1]  # reversed: the first of several pieces stays

@@ -17,14 +17,14 @@ from gangsaw.tasks.jobs.steps.step_objects import Parts
 
 @dataclass(frozen=True)
 class Arranged:
-    """Groups of records in their new order.
+    """Reads in their new order, as the files of an ordering job, range by range.
 
     Attributes
     ----------
-    parts : step outputs, one object per range
+    parts : step output, one file per range
     n_ranges : number of ranges
-    facts : facts about the input
-    is_input : True if these are the step outputs of the input, in its order
+    facts : attributes of the input files, number and checksum of the reads
+    is_input : True if this is the output of the input stage, in the order of the input
     """
 
     parts: Parts
@@ -33,7 +33,7 @@ class Arranged:
     is_input: bool = False
 
     def tried(self) -> Iterator[tuple[str, int]]:
-        """Yield the name of each range's order, and its bytes; nothing without a trial."""
+        """Yield the chosen order of each range and its bytes; nothing unless orders were tried."""
         for number in range(self.n_ranges):
             segments = self._segments(number)
             if segments.sizes.size > 1:
@@ -44,7 +44,7 @@ class Arranged:
         return Segments(self.parts.path(number))
 
     def groups(self, files: Sequence[ReadFile]) -> Iterator[Mates]:
-        """Yield the groups; set the attributes of `files` as if they had been read.
+        """Yield batches of mates; set the attributes of `files` as if they had been read.
 
         Raises CorruptChunk if number or checksum differ from those of the input.
         """
@@ -67,7 +67,10 @@ class Arranged:
 
 
 def _note_ends(batch: ReadGroups, first: int, files: Sequence[ReadFile]) -> None:
-    """Add the lines of groups with an unusual end, numbered as in each file."""
+    """Add the lines of a batch with an unusual end to each file's `odd_ends`.
+
+    `first` is the number of the first group.
+    """
     per_file = batch.odd.shape[1] // len(files)
     for i, file in enumerate(files):
         own = batch.odd[:, i * per_file : (i + 1) * per_file].reshape(-1)

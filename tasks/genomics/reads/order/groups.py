@@ -28,13 +28,13 @@ PER_RECORD = 100  # bytes of memory per record in addition to its text
 
 @dataclass(frozen=True)
 class ReadGroups:
-    """Groups of records: pairs, or single records.
+    """Batch of groups of records: pairs, or single reads.
 
     Attributes
     ----------
-    mates : k records of each group
+    mates : batches of records, one for each of the k mates of a group
     odd : (n, k) uint8, bit i is set if line i of the record has an unusual end for its file
-    keys, ranges : (n,) int64, sort key and target range of each group; 0 until known
+    keys, ranges : (n,) int64, sort key and range of the new order of each group; 0 until known
     """
 
     mates: Mates
@@ -47,29 +47,29 @@ class ReadGroups:
         return len(self.odd)
 
     def take(self, which: Numbers) -> ReadGroups:
-        """Return a selection of the groups, in this order."""
+        """Return the groups with these numbers, in this order."""
         mates = tuple(FastqRecords(m.text, m.begins[which], m.ends[which]) for m in self.mates)
         return ReadGroups(mates, self.odd[which], self.keys[which], self.ranges[which])
 
     def pack(self) -> npt.NDArray[np.uint8]:
-        """Return the groups as bytes."""
+        """Return the groups as bytes, the input of `unpack_groups`."""
         return pack_groups([self.mates], self.odd, self.keys, self.ranges)
 
     def digest(self) -> int:
-        """Return the sum of the groups' hashes, modulo 2^64."""
+        """Return the checksum of the groups: the sum of their hashes, modulo 2^64."""
         fields = [records.field(line) for records in self.mates for line in range(LINES)]
         size = sum(int((one.ends - one.begins).max(initial=0)) + 1 for one in fields)
         return int(sum_records(tuple(fields), np.zeros(size + 8, np.uint8)))
 
 
 def measure_groups(mates: Mates) -> tuple[Numbers, Numbers]:
-    """Return the bytes of the sequences, and of all lines, of each group: (n,) int64 each."""
+    """Return the bytes of sequences, and of all lines, of each pair or read: (n,) int64 each."""
     lengths = np.stack([records.ends - records.begins + 1 for records in mates])
     return lengths[:, :, SEQUENCE].sum(axis=0), lengths.sum(axis=(0, 2))
 
 
 def main_mate(mates: Mates) -> int:
-    """Return the record by which groups are ordered: the first mate, or the longest of more.
+    """Return the mate whose sequences determine the order: the first of a pair, else the longest.
 
     Index reads are too short to have a signature.
     """
@@ -82,7 +82,7 @@ def main_mate(mates: Mates) -> int:
 def pack_groups(
     pieces: Sequence[Mates], odd: npt.NDArray[np.uint8], keys: Numbers, ranges: Numbers
 ) -> npt.NDArray[np.uint8]:
-    """Return groups from several texts as bytes.
+    """Pack groups of several batches into bytes.
 
     Layout: number of groups and of mates (int64); keys, ranges, lengths of the lines without
     newlines (k, 4, n), int64; odd ends (n, k); then the lines, for each mate all names, all
@@ -105,7 +105,7 @@ def pack_groups(
 
 
 def _starts(lengths: npt.NDArray[np.int64]) -> Numbers:
-    """Return the offsets (n + 1) of lines that follow each other."""
+    """Return the offsets (n + 1) of lines of these lengths."""
     ends: Numbers = np.cumsum(lengths.reshape(-1) + 1)
     return np.concatenate((np.zeros(1, np.int64), ends))
 
@@ -121,7 +121,7 @@ def _copy(pieces: Iterable[Mates], starts: npt.NDArray[np.int64], out: Text) -> 
 
 
 def unpack_groups(segments: Sequence[npt.NDArray[np.uint8]]) -> ReadGroups:
-    """Return the groups of these bytes in order; at least one segment is required."""
+    """Return the groups in bytes of `pack_groups`, in order; at least one segment is required."""
     text = segments[0] if len(segments) == 1 else np.concatenate(segments)
     parts, at = [], 0
     for segment in segments:
@@ -143,7 +143,7 @@ def unpack_groups(segments: Sequence[npt.NDArray[np.uint8]]) -> ReadGroups:
 
 
 def _part(text: Text, at: int) -> ReadGroups:
-    """Return the groups whose bytes begin at an offset of a text."""
+    """Return the groups whose packed bytes begin at an offset of a text."""
     n, k = np.frombuffer(text, WORD, 2, at).tolist()
     words = np.frombuffer(text, WORD, 2 * n + k * LINES * n, at + 2 * WORD.itemsize)
     lengths = words[2 * n :].reshape(k, LINES, n)
@@ -157,9 +157,10 @@ def _part(text: Text, at: int) -> ReadGroups:
 
 
 def compress_segments(segments: Iterable[NumpyArray]) -> tuple[bytes, int]:
-    """Return an object of compressed segments after their index, and the uncompressed size.
+    """Return the content of a step's output file, compressed segments, and their original size.
 
-    The index has the number of segments, then compressed and uncompressed bytes of each (int64).
+    An index precedes them: the number of segments, then compressed and uncompressed bytes of each
+    (int64).
     """
     index, coded = [], []
     for segment in segments:
@@ -171,7 +172,7 @@ def compress_segments(segments: Iterable[NumpyArray]) -> tuple[bytes, int]:
 
 
 class Segments:
-    """Reader of the segments of an object.
+    """Reader of the compressed segments in a step's output file.
 
     Attributes
     ----------
@@ -189,7 +190,7 @@ class Segments:
         self._ends: Numbers = first + np.concatenate(([0], np.cumsum(stored)))
 
     def read(self, number: int) -> npt.NDArray[np.uint8]:
-        """Return a segment as (n,) uint8; raise CorruptChunk if its bytes are damaged."""
+        """Decompress a segment to (n,) uint8; raise CorruptChunk if its bytes are damaged."""
         begin, end = self._ends[number : number + 2].tolist()
         out = np.empty(int(self.sizes[number]), np.uint8)
         with self.path.open("rb") as file:
@@ -204,11 +205,11 @@ class Segments:
         return out
 
     def words(self, number: int) -> Numbers:
-        """Return a segment as (n,) int64."""
+        """Decompress a segment to (n,) int64."""
         return self.read(number).view(np.int64)
 
 
 def cuts(keys: Numbers, borders: Numbers) -> list[slice[int, int, None]]:
-    """Return the ranges of ascending keys between consecutive borders."""
+    """Return the slices of ascending keys between consecutive borders."""
     places = np.searchsorted(keys, borders).tolist()
     return [slice(a, b) for a, b in pairwise(places)]

@@ -40,7 +40,7 @@ AT_ONCE = 2  # parts that are compressed and written while others are read
 
 @dataclass(frozen=True)
 class FileFacts:
-    """Attributes of a `ReadFile` after it was read, and the change stamp of the file."""
+    """Attributes of a `ReadFile` that are known after it was read, and the file's change stamp."""
 
     has_returns: bool
     ends_open: bool
@@ -52,7 +52,7 @@ class FileFacts:
 
     @classmethod
     def of(cls, file: ReadFile) -> FileFacts:
-        """Return the facts of a file that was read to its end."""
+        """Return the attributes of a file that was read to its end."""
         tail = file.tail.decode("ascii")
         lost = (*file.lost, *file.lost_by_order())
         stamp = stamp_of(file.path)
@@ -61,7 +61,7 @@ class FileFacts:
 
     @classmethod
     def from_fields(cls, fields: StateFields) -> FileFacts:
-        """Return the facts from JSON; raise CorruptChunk for fields of other types."""
+        """Return the attributes from JSON; raise CorruptChunk for fields of other types."""
         own = (fields.flag("has_returns"), fields.flag("ends_open"), fields.text("tail"))
         if not own[2].isascii():
             raise CorruptChunk("tail is no ASCII")
@@ -69,7 +69,7 @@ class FileFacts:
         return cls(*own, fields.count("width"), lost, fields.text("stamp"), notes)
 
     def tell(self, file: ReadFile) -> None:
-        """Set the attributes of a `ReadFile` that is not read."""
+        """Set these attributes on a `ReadFile` that is not read."""
         file.has_returns, file.ends_open = self.has_returns, self.ends_open
         file.tail, file.width = self.tail.encode("ascii"), self.width
         file.lost, file.notes = tuple(self.lost), list(self.notes)
@@ -77,12 +77,12 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts about the input after it was read.
+    """Result of the input stage of an ordering job: what is known after all files were read.
 
     Attributes
     ----------
-    files : facts about each file
-    n_parts : number of objects of the step
+    files : attributes of each file
+    n_parts : number of parts that were stored
     groups : number of pairs, or of single records
     digest : sum of the hashes of all lines of each group, modulo 2^64
     """
@@ -98,7 +98,7 @@ class Facts:
 
     @classmethod
     def from_json(cls, data: bytes) -> Facts:
-        """Return the facts from the JSON of `to_json`; raise CorruptChunk for other bytes."""
+        """Return the result from JSON of `to_json`; raise CorruptChunk for other bytes."""
         fields = read_fields(data)
         files = tuple(FileFacts.from_fields(one) for one in fields.each("files"))
         digest = fields.count("digest", (1 << 64) - 1)
@@ -114,7 +114,7 @@ def stamp_of(path: str) -> str:
 
 
 def load_facts(parts: Parts, n_files: int) -> Facts | None:
-    """Return the facts of a complete input stage; None if it is incomplete.
+    """Return the result of a complete input stage; None if it is incomplete.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def load_facts(parts: Parts, n_files: int) -> Facts | None:
 
 
 def needed(source: ReadInput, files: list[ReadFile]) -> Iterator[Mates]:
-    """Yield the groups of files, without qualities that are not stored; the files are read once."""
+    """Yield batches of mates, without qualities if these are not stored; files are read once."""
     for mates in source.groups(files):
         if source.settings.qualities == "none":
             for records in mates:
@@ -142,7 +142,7 @@ def needed(source: ReadInput, files: list[ReadFile]) -> Iterator[Mates]:
 def measured(
     groups: Iterable[Mates], source: ReadInput, on_progress: OnProgress | None
 ) -> Iterator[Mates]:
-    """Yield groups, and report the bytes read as progress of the step "intake"."""
+    """Yield batches unchanged, and report the bytes read as progress of the step "intake"."""
     meter = Meter(0, on_progress, step="intake")
     for mates in groups:
         yield mates
@@ -154,7 +154,7 @@ def measured(
 def take_in(
     groups: Iterator[Mates], files: Sequence[ReadFile], parts: Parts, part_bytes: int
 ) -> Facts:
-    """Store all groups of records of files that are being read; journal each part.
+    """Store all reads of the input in compressed parts; journal each part.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def take_in(
 
 
 def _stored(parts: Parts, number: int, batch: npt.NDArray[np.uint8]) -> Records:
-    """Store a part unless it is journalled; raise BadParams if the journalled part differs."""
+    """Store a part, unless an earlier run did; raise BadParams if that part differs."""
     known = parts.journal.read(range(number, number + 1))
     made = compress_segments([batch])
     if known is None:
@@ -201,7 +201,10 @@ def _stored(parts: Parts, number: int, batch: npt.NDArray[np.uint8]) -> Records:
 
 
 def cut_in_parts(groups: Iterable[Mates], part_bytes: int) -> Iterator[list[Mates]]:
-    """Yield the groups of each part as a list; the borders depend on the groups alone."""
+    """Yield the batches of each part of about `part_bytes`.
+
+    Its borders depend on the reads alone.
+    """
     waiting: list[Mates] = []
     size = 0
     for mates in groups:

@@ -73,7 +73,7 @@ PLAN_BYTES = 1 << 30  # memory of the walk over 2^20 bins; 660 MB were measured
 
 
 def order_reads(source: ReadInput, resources: StageResources) -> Arranged:
-    """Return the records of files in the order of their settings.
+    """Sort the reads of files in the order of their settings, in resumable steps.
 
     Raises
     ------
@@ -88,14 +88,14 @@ def order_reads(source: ReadInput, resources: StageResources) -> Arranged:
 
 @dataclass(frozen=True)
 class _OrderJob:
-    """The steps of one order."""
+    """Job that orders the reads of one input, step by step."""
 
     source: ReadInput
     room: StageResources
     limits: OrderLimits
 
     def run(self) -> Arranged:
-        """Run all steps that are not complete."""
+        """Run all steps that are not complete; return the reads in their order."""
         self._begin()
         intake = self._parts("intake", self._own())
         facts = self._run_input_stage(intake)
@@ -114,11 +114,11 @@ class _OrderJob:
 
     @property
     def _is_tried(self) -> bool:
-        """True if the order of the input is a candidate."""
+        """True if the order of the input competes with the new one for the fewest bytes."""
         return self.source.settings.order == "smallest"
 
     def _chosen(self, own: Arranged, done: Parts, n_ranges: int) -> Arranged:
-        """Return the ranges, or the input if it takes no more bytes."""
+        """Return the ordered reads, or the input if that takes no more bytes."""
         ranges = Arranged(done, n_ranges, own.facts)
         if not self._is_tried:
             return ranges
@@ -127,7 +127,7 @@ class _OrderJob:
         return own if is_input else ranges
 
     def _input_is_smaller(self, own: Arranged, ranges: Arranged) -> bool:
-        """Return True if the input takes no more bytes, estimated from some of its parts."""
+        """Return True if the input's order takes no more bytes, by encoding some of its parts."""
         job = ranges.parts.job
         priced, choice = self._parts("price", job), self._parts("choice", job)
         n = min(PRICED, own.n_ranges)
@@ -151,7 +151,7 @@ class _OrderJob:
             )
 
     def _own(self) -> str:
-        """Return the description that identifies the job, except for the source's content."""
+        """Return the JSON description that identifies the job, except for the source's content."""
         settings = self.source.settings
         own = {
             "version": VERSION,
@@ -187,7 +187,7 @@ class _OrderJob:
         return Signed(parts, facts.n_parts, n_buckets)
 
     def _plan(self, signed: Signed, job: str) -> Parts:
-        """Return the step output of the plan, which is computed in this process."""
+        """Return the file of the plan, which assigns reads to ranges; this process computes it."""
         counted, plan = self._parts("count", job), self._parts("plan", job)
         self._complete(
             PartsTask("count", counted, Count(signed), self._part_bytes), signed.n_buckets
@@ -200,7 +200,7 @@ class _OrderJob:
     def _scattered(
         self, intake: Parts, signed: Signed, plan: Parts, n_ranges: int
     ) -> tuple[Parts, Slabs | None]:
-        """Return the groups by range, and the slabs if two levels were needed."""
+        """Return the files of groups by range, and the `Slabs` if the shuffle has two levels."""
         n_parts, job = signed.n_parts, signed.parts.job
         is_one = n_parts * n_ranges <= self.limits.most_segments
         per_run = 1 if is_one else math.isqrt(n_ranges - 1) + 1
@@ -238,12 +238,12 @@ class _OrderJob:
 
     @property
     def _part_bytes(self) -> int:
-        """Upper bound of the memory of a task for one part."""
+        """Upper bound of the memory of a task for one part of the input, in bytes."""
         return PART_COPIES * self.limits.part_bytes
 
     @property
     def _range_bytes(self) -> int:
-        """Upper bound of the memory of a task for one range."""
+        """Upper bound of the memory of a task for one range of the new order, in bytes."""
         copies = RANGE_COPIES if self.source.settings.order == "bins" else LAYOUT_COPIES
         return copies * self.limits.range_letters
 
@@ -279,13 +279,13 @@ def _fingerprint(own: dict[str, str]) -> str:
 
 
 def _digest(parts: Parts) -> str:
-    """Return a hash that identifies the content of a complete step."""
+    """Return a hash of the checksums of a complete step's output files."""
     manifest = parts.manifest()
     assert manifest is not None, "it is complete"
     return hashlib.sha256(manifest.rows.tobytes()).hexdigest()
 
 
 def _drop(parts: Parts) -> None:
-    """Delete the objects of a step that no other step reads; the manifest remains."""
+    """Delete the output files of a step that no other step reads; its manifest remains."""
     for path in parts.folder.glob("[0-9]*"):
         path.unlink(missing_ok=True)

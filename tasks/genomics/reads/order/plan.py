@@ -31,14 +31,14 @@ BYTES_PER_LETTER = 8  # bytes per base that a range may have: long names, empty 
 
 @dataclass(frozen=True)
 class OrderLimits:
-    """Limits of memory and files; the result depends on `range_letters` alone.
+    """Limits of memory and files of an ordering job; its result depends on `range_letters` alone.
 
     Attributes
     ----------
-    part_bytes : text of a part of the input, and of a step of a shuffle
+    part_bytes : bytes of text of a part of the input, and of a task of a shuffle
     range_letters : bases of a range, which is ordered in memory and should fit into a chunk
     most_segments : largest number of segments of one level of a shuffle
-    bucket_groups : groups whose edges are merged at a time
+    bucket_groups : groups (pairs or reads) whose edges between bins are merged at a time
     """
 
     part_bytes: int = 1 << 26
@@ -47,24 +47,26 @@ class OrderLimits:
     bucket_groups: int = 1 << 20
 
     def n_buckets(self, n_parts: int, groups: int) -> int:
-        """Return the number of buckets of bins, whose edges are merged separately."""
+        """Return the number of buckets of bins; edges between bins are merged by bucket."""
         return max(1, min(-(-groups // self.bucket_groups), self.most_segments // max(1, n_parts)))
 
     def n_ranges(self, weight: int) -> int:
-        """Return the number of ranges for groups of this weight."""
+        """Return the number of ranges of the new order for reads of this total weight."""
         return max(1, -(-weight // self.range_letters))
 
 
 @dataclass(frozen=True)
 class GroupPlan:
-    """Assignment of groups to ranges.
+    """Assignment of groups (pairs or reads) to ranges of the new order.
+
+    Ranges have equal weights, which are bases.
 
     Attributes
     ----------
-    ranks : (NO_BIN + 1,) int64, position of each bin
-    before : (NO_BIN + 1,) int64, weight before each rank
-    cut : (c,) int64, ascending ranks that lie over borders
-    shares : (p, c) int64, weight of each of those before a part
+    ranks : (NO_BIN + 1,) int64, rank of each bin in the new order
+    before : (NO_BIN + 1,) int64, weight of all groups of lower ranks
+    cut : (c,) int64, ascending ranks whose groups lie in several ranges
+    shares : (p, c) int64, weight of the groups of each of these ranks in earlier parts
     n_ranges, weight : number of ranges, and weight of all groups
     """
 
@@ -76,7 +78,7 @@ class GroupPlan:
     weight: int
 
     def ranges_of(self, part: int, ranks: Numbers, weights: Numbers) -> Numbers:
-        """Return the range of each group of a part."""
+        """Return the range of each group of a part, by its rank and weight."""
         at = self.before[ranks]
         for place in np.flatnonzero(np.isin(self.cut, ranks)).tolist():
             own = np.flatnonzero(ranks == self.cut[place])
@@ -85,7 +87,7 @@ class GroupPlan:
         return ranges
 
     def seal(self) -> tuple[bytes, int]:
-        """Return the plan as an object."""
+        """Return the plan as the content of a step's output file, and its size."""
         numbers = np.array([self.n_ranges, self.weight, len(self.shares)])
         return compress_segments([self.ranks, self.before, self.cut, self.shares, numbers])
 
@@ -94,11 +96,11 @@ Signed = Callable[[], Iterator[tuple[Numbers, Numbers]]]
 
 
 def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> GroupPlan:
-    """Return the plan for groups.
+    """Assign groups to ranges of equal weight, in the order of their bins' ranks.
 
     Parameters
     ----------
-    ranks : ranks of bins
+    ranks : rank of each bin
     signed : each call yields bins (n, 2) and weights (n,) of the groups of each part in order
     limits : limits of ranges
     """
@@ -116,7 +118,7 @@ def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> GroupPlan:
 
 
 def _share(ranks: Numbers, weights: Numbers, cut: Numbers) -> Numbers:
-    """Return the weight of the groups of each rank in `cut`."""
+    """Return the total weight of the groups of each rank in `cut`."""
     share = np.zeros(cut.size, np.int64)
     own = np.isin(ranks, cut)
     np.add.at(share, np.searchsorted(cut, ranks[own]), weights[own])
@@ -125,7 +127,7 @@ def _share(ranks: Numbers, weights: Numbers, cut: Numbers) -> Numbers:
 
 @lru_cache(2)
 def read_plan(plan: Parts) -> GroupPlan:
-    """Return the stored plan."""
+    """Load the plan from its file."""
     segments = Segments(plan.path(0))
     ranks, before, cut, shares, numbers = (segments.words(i) for i in range(5))
     n_ranges, weight, n_parts = numbers.tolist()
@@ -133,7 +135,7 @@ def read_plan(plan: Parts) -> GroupPlan:
 
 
 def weights_of(mates: Mates) -> Numbers:
-    """Return the bases of each group, (n,) int64; more for groups with much other text."""
+    """Return the weight of each group, (n,) int64: bases, or more if it has much other text."""
     letters, text = measure_groups(mates)
     held = text + PER_RECORD * len(mates)
     weights: Numbers = np.maximum(letters, held // BYTES_PER_LETTER)
@@ -152,6 +154,6 @@ def keys_of(ranks: Numbers, bins: Numbers) -> Numbers:
 
 
 def ranks_of_keys(keys: Numbers) -> Numbers:
-    """Return the first rank of each key, by which groups are cut into ranges."""
+    """Return the rank of the left bin in each sort key, by which groups are assigned to ranges."""
     ranks: Numbers = keys >> KEY_BITS
     return ranks

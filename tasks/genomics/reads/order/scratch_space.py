@@ -27,7 +27,7 @@ WARNED_BYTES = 1 << 30  # bytes of scratch space that cause a warning
 
 
 def check_scratch_space(source: ReadInput, folder: Path) -> None:
-    """Report the disk space that an order needs; raise BadParams if there is less.
+    """Report the disk space that ordering reads needs; raise BadParams if there is less.
 
     The size of pipes is unknown.
     """
@@ -52,7 +52,7 @@ def check_scratch_space(source: ReadInput, folder: Path) -> None:
 
 
 def scratch_bytes(source: ReadInput) -> int:
-    """Return an estimate of the bytes that the order of files needs."""
+    """Estimate the bytes of scratch space that ordering the reads of files needs."""
     sample: list[Mates] = []
     text = 0
     for mates in needed(source, source.files()):
@@ -73,7 +73,7 @@ def scratch_bytes(source: ReadInput) -> int:
 
 
 def text_bytes(path: str) -> float:
-    """Return an estimate of a file's bytes of text, by decompressing its start."""
+    """Estimate a file's bytes of decompressed text, by decompressing its start."""
     with io.FileIO(path) as raw, open_text(io.BufferedReader(raw, BUFFER), path) as file:
         n = len(file.read(SAMPLE))
         taken = raw.tell()

@@ -30,12 +30,12 @@ Keys: TypeAlias = npt.NDArray[np.uint8]
 
 
 class Smallest(NamedTuple):
-    """The order of some groups with the fewest bytes.
+    """Order of a range's groups that takes the fewest bytes.
 
     Attributes
     ----------
-    order : (n,) int64
-    name : INPUT, BY_NAME or BY_PLACE; for equal bytes the first of these
+    order : (n,) int64, numbers of the groups in that order
+    name : name of the order: INPUT, BY_NAME or BY_PLACE (in the consensus)
     n_bytes : encoded bytes of the stored lines
     """
 
@@ -45,7 +45,7 @@ class Smallest(NamedTuple):
 
 
 def smallest_order(mates: Mates, settings: Settings) -> Smallest:
-    """Return the order of groups with the fewest bytes.
+    """Encode groups in the orders of input, names and positions; return the one with fewest bytes.
 
     Parameters
     ----------
@@ -65,20 +65,23 @@ def smallest_order(mates: Mates, settings: Settings) -> Smallest:
 
 
 def coded_bytes(mates: Mates, settings: Settings) -> int:
-    """Return the encoded bytes of the lines that are stored losslessly."""
+    """Return the encoded bytes of sequences, and of qualities and names if stored losslessly."""
     stored = {SEQUENCE: True, QUALITY: settings.qualities == "lossless"}
     stored[NAME] = settings.names == "keep"
     return sum(_coded(mates, line) for line, is_stored in stored.items() if is_stored)
 
 
 def _coded(mates: Mates, line: int) -> int:
-    """Return the encoded bytes of one line of each record."""
+    """Return the encoded bytes of one line of each record, such as all names."""
     codec = Reads(kind=KINDS[line], pairs=len(mates) % 2 == 0)
     return len(codec.encode_chunk(lines_of_mates(mates, line)))
 
 
 def order_by_name(names: Field) -> Numbers:
-    """Return the order of names, with numbers compared by value; the sort is stable."""
+    """Return the order of records by name; numbers in names are compared by value.
+
+    The sort is stable.
+    """
     keys = np.zeros((len(names.begins), MOST_BYTES), np.uint8)
     for first in range(0, len(keys), AT_ONCE):
         own = slice(first, first + AT_ONCE)
@@ -88,7 +91,7 @@ def order_by_name(names: Field) -> Numbers:
 
 
 def _fill_keys(text: Keys, begins: Numbers, ends: Numbers, keys: Keys) -> None:
-    """Write zeroed keys (n, MOST_LETTERS): names with the length of each number before it."""
+    """Write sort keys of names into zeroed `keys`; the length of each number precedes it."""
     lengths = np.minimum(ends - begins, MOST_BYTES)
     firsts = np.cumsum(lengths) - lengths
     row = np.repeat(np.arange(len(keys)), lengths)
@@ -106,6 +109,6 @@ def _fill_keys(text: Keys, begins: Numbers, ends: Numbers, keys: Keys) -> None:
 
 
 def _put(keys: Keys, row: Numbers, column: Numbers, values: Keys) -> None:
-    """Write bytes into keys, up to the end of these."""
+    """Set keys[row, column] to `values`, except beyond the last column."""
     fits = column < MOST_BYTES
     keys[row[fits], column[fits]] = values[fits]

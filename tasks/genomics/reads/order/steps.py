@@ -35,16 +35,18 @@ RUN, FIRST, END = range(3)  # columns of slabs: run of ranges, first part and en
 
 @dataclass(frozen=True)
 class Sign:
-    """Task: bins and weights of the groups of a part, and the edges between bins by bucket.
+    """Task "sign": the bins of a part of the reads, and the edges between bins.
 
-    Segments: keys and counts of each bucket; bins; weights.
+    A group is a pair or a single read. Its bins are hashes of the minimizers of both halves of a
+    read; it is an edge between them. Its weight is about its bases. Segments of the output: keys
+    and counts of each bucket's edges; bins; weights.
     """
 
     intake: Parts
     n_buckets: int
 
     def __call__(self, part: int) -> Made:
-        """Return the object of a part."""
+        """Return the output file of a part, and its uncompressed size."""
         mates = unpack_groups([Segments(self.intake.path(part)).read(0)]).mates
         bins = bins_of(mates[main_mate(mates)])
         keys, counts = edges_of(bins)
@@ -55,14 +57,14 @@ class Sign:
 
 @dataclass(frozen=True)
 class Signed:
-    """Output of `Sign` for all parts."""
+    """Output files of `Sign` for all parts: bins, weights and edges."""
 
     parts: Parts
     n_parts: int
     n_buckets: int
 
     def groups(self, part: int) -> tuple[Numbers, Numbers]:
-        """Return bins (n, 2) and weights (n,) of the groups of a part."""
+        """Return bins (n, 2) and weights (n,) of the groups (pairs or reads) of a part."""
         segments = Segments(self.parts.path(part))
         bins = segments.words(self.n_buckets).reshape(-1, 2)
         return bins, segments.words(self.n_buckets + 1)
@@ -72,7 +74,7 @@ class Signed:
         return map(self.groups, range(self.n_parts))
 
     def edges(self, bucket: int) -> Iterator[tuple[Numbers, Numbers]]:
-        """Yield keys and counts of the edges of a bucket, part by part."""
+        """Yield keys and counts of the edges that begin in a bucket of bins, part by part."""
         for part in range(self.n_parts):
             words = Segments(self.parts.path(part)).words(bucket)
             yield words[: words.size // 2], words[words.size // 2 :]
@@ -80,22 +82,22 @@ class Signed:
 
 @dataclass(frozen=True)
 class Count:
-    """Task: the heaviest edges of the bins of a bucket, over all parts."""
+    """Task "count": the heaviest edges between bins of a bucket, over all parts."""
 
     signed: Signed
 
     def __call__(self, bucket: int) -> Made:
-        """Return the object of a bucket."""
+        """Return the output file of a bucket, and its uncompressed size."""
         return compress_segments([heaviest(self.signed.edges(bucket))])
 
 
 @dataclass(frozen=True)
 class Price:
-    """Task: encoded bytes of a part's groups in the order of the input, and number of groups.
+    """Task "price": number and encoded bytes of a part's groups in the order of the input.
 
     Attributes
     ----------
-    intake : step outputs of the input stage
+    intake : output files of the input stage
     numbers : numbers of the parts that are encoded
     settings : settings that select the stored lines
     """
@@ -105,7 +107,7 @@ class Price:
     settings: Settings
 
     def __call__(self, number: int) -> Made:
-        """Return the object of a part."""
+        """Return the output file of a part, and its uncompressed size."""
         groups = unpack_groups([Segments(self.intake.path(self.numbers[number])).read(0)])
         return compress_segments(
             [np.array([coded_bytes(groups.mates, self.settings), len(groups)])]
@@ -114,13 +116,13 @@ class Price:
 
 @dataclass(frozen=True)
 class Choose:
-    """Task: 1 if the order of the input takes no more bytes than the ranges, else 0.
+    """Task "choice": 1 if the order of the input takes no more bytes than the new order, else 0.
 
     Attributes
     ----------
-    priced : step outputs of `Price`
+    priced : output files of `Price`
     n_priced : number of parts in `priced`
-    arranged : the ranges, each in its smallest order
+    arranged : ordered reads, each range in its smallest order
     groups : number of groups of all parts
     """
 
@@ -130,7 +132,7 @@ class Choose:
     groups: int
 
     def __call__(self, _: int) -> Made:
-        """Return the single object."""
+        """Return the single output file, and its uncompressed size."""
         rows = [Segments(self.priced.path(i)).words(0) for i in range(self.n_priced)]
         n_bytes, groups = np.sum(rows, axis=0).tolist()
         ours = sum(n for _, n in self.arranged.tried())
@@ -139,13 +141,15 @@ class Choose:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Task: the groups of a part, with one segment for each run of ranges.
+    """Task "scatter": split the groups (pairs or reads) of a part by range of the new order.
+
+    If there are too many ranges, it splits them by run of consecutive ranges.
 
     Attributes
     ----------
-    intake : step outputs of the input stage
+    intake : output files of the input stage
     signed : bins and weights of the groups
-    plan : step output with the plan, one object
+    plan : output of the step "plan", one file
     per_run : ranges per run
     """
 
@@ -155,7 +159,7 @@ class Scatter:
     per_run: int
 
     def __call__(self, part: int) -> Made:
-        """Return the object of a part."""
+        """Return the output file of a part, one segment per run, and its uncompressed size."""
         plan = read_plan(self.plan)
         bins, weights = self.signed.groups(part)
         keys = keys_of(plan.ranks, bins)
@@ -169,11 +173,11 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Slabs:
-    """Slabs: runs of ranges over some parts, which are scattered once more.
+    """Units of the second level of a shuffle: a slab is a run of ranges, in some of the parts.
 
     Attributes
     ----------
-    parts : one object with rows of three int64: RUN, FIRST and END
+    parts : one file with rows of three int64: RUN of ranges, FIRST part and END
     per_run : ranges per run
     """
 
@@ -181,7 +185,7 @@ class Slabs:
     per_run: int
 
     def rows(self) -> Numbers:
-        """Return the rows (s, 3) int64: RUN, FIRST, END."""
+        """Return the slabs, (s, 3) int64: RUN of ranges, FIRST part and END."""
         return _slab_rows(self.parts)
 
 
@@ -192,13 +196,16 @@ def _slab_rows(parts: Parts) -> Numbers:
 
 @dataclass(frozen=True)
 class Regroup:
-    """Task, second level: the groups of a slab, with one segment for each range."""
+    """Task "regroup", second level of a shuffle: split groups by range.
+
+    Its unit is a slab, the groups of a run of ranges in some of the parts.
+    """
 
     scattered: Parts
     slabs: Slabs
 
     def __call__(self, number: int) -> Made:
-        """Return the object of a slab."""
+        """Return the output file of a slab, one segment per range, and its uncompressed size."""
         run, first, last = self.slabs.rows()[number].tolist()
         per_run = self.slabs.per_run
         batch = _joined(self.scattered, [(part, run) for part in range(first, last)])
@@ -209,9 +216,10 @@ class Regroup:
 
 @dataclass(frozen=True)
 class Arrange:
-    """Task: the groups of a range in their order, and for a trial its bytes and name.
+    """Task "arrange": sort the groups (pairs or reads) of a range of the new order.
 
-    A range without groups has one empty segment.
+    For order "smallest" the result has their bytes and the chosen order, too. A range without
+    groups has one empty segment.
 
     Attributes
     ----------
@@ -227,7 +235,7 @@ class Arrange:
     settings: Settings
 
     def __call__(self, number: int) -> Made:
-        """Return the object of a range."""
+        """Return the output file of a range, and its uncompressed size."""
         batch = _joined(self.scattered, self._sources(number))
         if batch is None:
             return compress_segments([NONE])
@@ -242,7 +250,7 @@ class Arrange:
         return compress_segments([batch.take(order).pack()])
 
     def _sources(self, number: int) -> list[tuple[int, int]]:
-        """Return the objects and segments with the groups of a range, in the order of parts."""
+        """Return (file number, segment) of all groups of a range, in the order of parts."""
         if self.slabs is None:
             return [(part, number) for part in range(self.n_parts)]
         run, place = divmod(number, self.slabs.per_run)
@@ -251,7 +259,7 @@ class Arrange:
 
 
 def slabs_of(scattered: Parts, n_parts: int, n_runs: int, slab_bytes: int) -> Numbers:
-    """Return rows of slabs of about `slab_bytes`, by the sizes of the segments of `Scatter`."""
+    """Return slabs of about `slab_bytes`, by the sizes of the segments in files of `Scatter`."""
     sizes = np.stack([Segments(scattered.path(part)).sizes for part in range(n_parts)])
     rows: list[tuple[int, int, int]] = []
     for run in range(n_runs):
@@ -263,12 +271,12 @@ def slabs_of(scattered: Parts, n_parts: int, n_runs: int, slab_bytes: int) -> Nu
 
 
 def bins_of(records: FastqRecords) -> Numbers:
-    """Return the bins of the halves of each sequence: (n, 2) int64."""
+    """Return the bins of the two halves of each sequence: (n, 2) int64."""
     return sign_lines(records.text, records.begins[:, SEQUENCE], records.ends[:, SEQUENCE])
 
 
 def _split(batch: ReadGroups, targets: Numbers, n_targets: int) -> Made:
-    """Return an object with one segment of groups per target; groups keep their order."""
+    """Return an output file with one segment of groups per target; groups keep their order."""
     order = np.argsort(targets, kind="stable")
     runs = cuts(targets[order], np.arange(n_targets + 1))
     return compress_segments(
@@ -277,7 +285,7 @@ def _split(batch: ReadGroups, targets: Numbers, n_targets: int) -> Made:
 
 
 def _joined(parts: Parts, sources: list[tuple[int, int]]) -> ReadGroups | None:
-    """Return the groups of these segments of objects; None if there are none."""
+    """Return the groups in these (file number, segment) of a step's output; None without groups."""
     found = [Segments(parts.path(number)).read(segment) for number, segment in sources]
     segments = [segment for segment in found if segment.size]
     return unpack_groups(segments) if segments else None

@@ -22,10 +22,10 @@ MATE = re.compile(r"[._-](?:([RI]?[1-4])((?:_\d{3})?))$", re.IGNORECASE)
 
 
 def sets_by_name(paths: Sequence[str], *, interleaved: bool = False) -> tuple[FileSet, ...]:
-    """Return the sets of files that belong together; two files do, unless they are lanes.
+    """Group files into sets whose records are mates, by their names.
 
-    Lanes are the same mates of two lanes or samples. Raises BadParams for ambiguous names, and for
-    a mate without the other one.
+    Two files are one set, unless they are the same mate of two lanes or samples. Raises BadParams
+    for ambiguous names, and for a mate without the other one.
     """
     if interleaved and len(paths) > 1:
         raise BadParams(f"{', '.join(paths)}: mates alternate in one file: {HINT}")
@@ -43,7 +43,7 @@ def sets_by_name(paths: Sequence[str], *, interleaved: bool = False) -> tuple[Fi
 
 
 def _mark(path: str) -> tuple[str, str]:
-    """Return a name without the mark of a mate, and the mark; "" if there is none."""
+    """Return a file name without the mark of a mate, and the mark, such as "R1"; "" without one."""
     name = Path(path).name
     while name.lower().endswith(ENDS):
         name = name[: name.rindex(".")]
@@ -54,7 +54,7 @@ def _mark(path: str) -> tuple[str, str]:
 
 
 def _are_lanes(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Return True if two names are the same mates of two lanes or samples."""
+    """Return True if two file names, split by `_mark`, are one mate of two lanes or samples."""
     return one[1] == other[1] != "" and one[0] != other[0]
 
 
@@ -67,7 +67,7 @@ def _refuse_doubles(paths: Sequence[str]) -> None:
 def _check(
     found: dict[str, list[int]], marks: Sequence[tuple[str, str]], paths: Sequence[str]
 ) -> None:
-    """Raise BadParams if names do not identify the mates."""
+    """Raise BadParams if file names do not identify the mates."""
     usual = Counter(
         frozenset(marks[i][1] for i in files) for files in found.values() if marks[files[0]][1]
     )

@@ -13,7 +13,7 @@ HINT = "--sets 2,1 is two files of mates and one of singles; i,1 has mates in tu
 
 @dataclass(frozen=True)
 class FileSet:
-    """Files whose records with the same number belong together.
+    """Set of input files whose records with the same number are mates.
 
     Attributes
     ----------
@@ -29,18 +29,18 @@ class FileSet:
 
     @property
     def together(self) -> int:
-        """Number of records that belong together."""
+        """Number of records in a group: 2 for mates."""
         return 2 if self.interleaved else len(self.files)
 
     @property
     def last(self) -> int:
-        """Number after that of the last record."""
+        """Number of the store's record after the last one of the set."""
         return self.first + self.records
 
 
 @dataclass(frozen=True)
 class RecordRun:
-    """Records first..last - 1, all of one set."""
+    """Consecutive records of a store, first..last - 1, all of one set of files."""
 
     of: FileSet
     first: int
@@ -48,7 +48,7 @@ class RecordRun:
 
 
 def parse_sets(text: str, n_files: int) -> tuple[FileSet, ...]:
-    """Return the sets of an option such as "2,1,1" for four files; "2" makes sets of two.
+    """Parse a list of sets of files such as "2,1,1" for four files; "2" makes sets of two.
 
     Raises BadParams for invalid text, or for another number of files.
     """
@@ -69,7 +69,7 @@ def parse_sets(text: str, n_files: int) -> tuple[FileSet, ...]:
 
 
 def number_sets(sets: Iterable[FileSet], records: Sequence[int]) -> tuple[FileSet, ...]:
-    """Return the sets with these numbers of records, one set after the other."""
+    """Return the sets of files with their numbers of records, and the first record of each."""
     found, first = [], 0
     for own, n in zip(sets, records, strict=True):
         found.append(replace(own, first=first, records=n))
@@ -78,7 +78,7 @@ def number_sets(sets: Iterable[FileSet], records: Sequence[int]) -> tuple[FileSe
 
 
 def split_by_set(sets: Iterable[FileSet], first: int, last: int) -> Iterator[RecordRun]:
-    """Yield records first..last - 1 set by set; nothing for an empty range."""
+    """Split records first..last - 1 by the set of files they come from; nothing if empty."""
     for own in sets:
         begin, end = max(first, own.first), min(last, own.last)
         if begin < end:
@@ -86,7 +86,7 @@ def split_by_set(sets: Iterable[FileSet], first: int, last: int) -> Iterator[Rec
 
 
 def describe_sets(sets: Iterable[FileSet], names: Sequence[str]) -> Iterator[str]:
-    """Yield a description of each set with the names of its files."""
+    """Yield a description of each set of files, with their names, for messages."""
     for own in sets:
         files = " + ".join(names[i] for i in own.files)
         yield f"{files}, mates in turns" if own.interleaved else files

@@ -43,7 +43,7 @@ class ReadCounts:
 
 
 def rounded(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return lengths rounded down to their leading LENGTH_BITS bits."""
+    """Return read lengths rounded down to their leading LENGTH_BITS bits."""
     bits = np.frexp(lengths)[1]
     shifts = np.maximum(bits - LENGTH_BITS, 0)
     kept: npt.NDArray[np.int64] = lengths >> shifts << shifts

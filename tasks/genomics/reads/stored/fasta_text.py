@@ -16,7 +16,7 @@ UNFOLDED = 1 << 62  # bases of a line
 
 
 class FastaText(RecordText):
-    """Writer of the records of a store as FASTA."""
+    """Writer of a store's reads as FASTA text."""
 
     def __init__(self, stored: Stored) -> None:
         super().__init__(stored, "fasta")
@@ -25,7 +25,10 @@ class FastaText(RecordText):
         self.widths = np.array(widths or [UNFOLDED], np.int64)
 
     def texts(self, first: int, last: int, n_targets: int) -> list[Text]:
-        """Return the text of records for each target; the targets take records in turns."""
+        """Return the text of records first..last - 1 for each target.
+
+        Targets take records in turns.
+        """
         names = self.names(first, last)
         sequences = self.stored.lines("sequence", first, last)
         folds = self._folds(first, last, sequences.ends - sequences.begins)
@@ -39,9 +42,10 @@ class FastaText(RecordText):
         return texts
 
     def _folds(self, first: int, last: int, bases: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-        """Return the width of each record, the offsets of its own lines, and their lengths.
+        """Return line widths of records, and the stored line lengths of records without a width.
 
-        Raises CorruptChunk if such lines do not add up to the record's bases.
+        These are the widths (n,), offsets (n + 1,) and lengths (k,). Raises CorruptChunk if lengths
+        do not add up to the record's bases.
         """
         files = self.contents.files_of(first, last)
         widths = self.widths[np.minimum(files, self.widths.size - 1)]
@@ -62,7 +66,7 @@ class FastaText(RecordText):
 
 
 def _most_bytes(fields: tuple[Field, Field], folds: tuple[Int64s, Int64s, Int64s]) -> Int64s:
-    """Return the upper bound of bytes of each record as text: (n,) int64."""
+    """Return an upper bound of the bytes of each record as FASTA text: (n,) int64."""
     widths, starts, _ = folds
     letters = fields[1].ends - fields[1].begins
     lines = 1 + -(-letters // widths) + np.diff(starts)

@@ -16,13 +16,13 @@ Histogram = tuple[tuple[int, int], ...]  # ascending values with their counts
 
 @dataclass(frozen=True)
 class ReadFigures:
-    """Lengths and composition of reads.
+    """Statistics of reads: lengths, bases and qualities.
 
     Attributes
     ----------
-    letters : bytes of sequences (as numbers) with their counts
-    qualities : Phred values with their counts; empty without stored qualities
-    lengths : lengths in bases with their numbers of reads; from 512 on a length stands for all with
+    letters : count of each byte value in sequences
+    qualities : count of each Phred value; empty without stored qualities
+    lengths : number of reads of each length in bases; from 512 on a length stands for all with
         the same 9 leading bits, which are less than 0.4 % longer
     shortest, longest : lengths in bases
     """

@@ -24,12 +24,12 @@ LATER = {"phred": 33, "pairing": "trusted", "tags": ""}
 
 @dataclass(frozen=True)
 class ReadsInfo:
-    """Description of a store's reads.
+    """Description of a store's reads, a Zarr attribute.
 
     Attributes
     ----------
     format : format of the files: "fastq", "fasta" or "bam"
-    settings : settings of the job
+    settings : settings of the job that wrote the store
     n_files : number of source files
     records : number of records
     digest : sum of XXH64 of each record's fields, modulo 2^64, as hexadecimal digits
@@ -42,7 +42,7 @@ class ReadsInfo:
     lost : descriptions of the files' items that are not in the store
     sets : sets of files with their records; () is one set of all files
     files : names of the files without folders, if there are several sets
-    tried : for order "smallest", the number of ranges in each order
+    tried : for order "smallest", the number of ranges for which each order was chosen
     """
 
     format: str
@@ -63,7 +63,7 @@ class ReadsInfo:
 
     @property
     def parts(self) -> tuple[FileSet, ...]:
-        """Sets of files, in the order of the store."""
+        """Sets of input files whose records are mates, in the order of the store."""
         whole = FileSet(tuple(range(self.n_files)), self.settings.interleaved, 0, self.records)
         return self.sets or (whole,)
 
@@ -75,16 +75,16 @@ class ReadsInfo:
 
     @property
     def is_mixed(self) -> bool:
-        """True if only some records are pairs, or if more than two records belong together."""
+        """True if only some records are pairs, or if groups have more than two records."""
         return not self.is_paired and any(own.together > 1 for own in self.parts)
 
     @property
     def n_groups(self) -> int:
-        """Number of pairs, single reads, and other groups of records."""
+        """Number of groups: pairs, single reads, or reads with their index reads."""
         return sum(own.records // own.together for own in self.parts)
 
     def start_of(self, group: int) -> int:
-        """Return the first record of a group; the number of records for `n_groups`."""
+        """Return the number of a group's first record; the number of all records for `n_groups`."""
         for own in self.parts:
             if group < (n := own.records // own.together):
                 return own.first + group * own.together
@@ -92,7 +92,7 @@ class ReadsInfo:
         return self.records
 
     def group_of(self, record: int) -> int:
-        """Return the group of a record."""
+        """Return the number of the group, such as a pair, of a record."""
         before = 0
         for own in self.parts:
             if record < own.last:
@@ -101,7 +101,7 @@ class ReadsInfo:
         return before
 
     def files_of(self, first: int, last: int) -> npt.NDArray[np.int64]:
-        """Return the file of each of records first..last - 1: (n,) int64."""
+        """Return the number of the source file of records first..last - 1: (n,) int64."""
         found = np.empty(last - first, np.int64)
         for run in split_by_set(self.parts, first, last):
             files = np.array(run.of.files)
@@ -110,7 +110,7 @@ class ReadsInfo:
         return found
 
     def to_dict(self) -> dict[str, object]:
-        """Return the JSON attribute."""
+        """Return the description as a Zarr attribute."""
         others = ("settings", "figures", "tried", "sets", "files")
         own = {k: v for k, v in vars(self).items() if k not in others}
         settings = {k: v for k, v in vars(self.settings).items() if k != "pairing"}
@@ -165,7 +165,7 @@ class ReadsInfo:
 
 
 def describe_tried_orders(tried: Mapping[str, int]) -> str:
-    """Return a message with the number of ranges in each order."""
+    """Return a message with the number of ranges for which each order was chosen."""
     words = {"input": "as in the input", "name": "by name", "place": "by place"}
     listed = ", ".join(f"{n} {words.get(name, name)}" for name, n in tried.items())
     return f"order smallest, of {sum(tried.values())} ranges: {listed}"
@@ -181,7 +181,7 @@ def _sets(data: Sequence[Mapping[str, object]]) -> tuple[FileSet, ...]:
 
 
 def _are_whole(info: ReadsInfo) -> bool:
-    """Return True if the sets have complete groups that add up to the records of the store."""
+    """Return True if the sets of files have complete groups that add up to the store's records."""
     groups = all(
         own.files and own.records >= 0 and own.records % own.together == 0 for own in info.sets
     )

@@ -20,7 +20,7 @@ NONE = np.empty(0, np.uint8)
 
 
 class RecordText(ABC):
-    """Writer of the records of a store as text, identical to the source files.
+    """Writer of a store's reads as text, identical to the source files.
 
     Attributes
     ----------
@@ -32,31 +32,34 @@ class RecordText(ABC):
         self.is_own = stored.contents.format == kind
 
     def text(self, first: int, last: int) -> Text:
-        """Return records as text (n,) uint8, in the order of the store."""
+        """Return records first..last - 1 as text (n,) uint8, in the order of the store."""
         return self.texts(first, last, 1)[0]
 
     @abstractmethod
     def texts(self, first: int, last: int, n_targets: int) -> list[Text]:
-        """Return the text of records for each target; the targets take records in turns."""
+        """Return the text of records first..last - 1 for each target.
+
+        Targets take records in turns.
+        """
 
     def names(self, first: int, last: int) -> Field:
         """Return the names of records: stored names, numbers, or empty ones."""
         return read_names(self.stored, first, last)
 
     def numbers(self, name: str, first: int, last: int, numbering: int) -> Int64s:
-        """Return the line numbers of these records in an array, relative to the first record."""
+        """Return the line numbers of records in array `name`, relative to the first record."""
         none = np.empty(0, np.int64)
         return numbers_of(self.stored, name, first, last, numbering)[1] if self.is_own else none
 
     def has_returns(self, first: int, last: int) -> npt.NDArray[np.bool_]:
-        """Return (n,) bool, True for each record whose file has lines that end with CR LF."""
+        """Return (n,) bool, True for each record whose source file ends lines with CR LF."""
         files = np.array(self.contents.returns, bool) & self.is_own
         returns: npt.NDArray[np.bool_] = files[self.contents.files_of(first, last)]
         return returns
 
 
 class FastqText(RecordText):
-    """Writer of the records of a store as FASTQ."""
+    """Writer of a store's reads as FASTQ text."""
 
     def __init__(self, stored: Stored) -> None:
         super().__init__(stored, "fastq")
@@ -64,7 +67,10 @@ class FastqText(RecordText):
             raise BadParams("the store holds no qualities, which FASTQ needs")
 
     def texts(self, first: int, last: int, n_targets: int) -> list[Text]:
-        """Return the text of records for each target; the targets take records in turns."""
+        """Return the text of records first..last - 1 for each target.
+
+        Targets take records in turns.
+        """
         fields, returns = self.fields(first, last), self.returns(first, last)
         return [
             join_fastq([field.some(i, n_targets) for field in fields], returns[i::n_targets])
@@ -85,7 +91,7 @@ class FastqText(RecordText):
         return [name, sequence, read_plus_lines(self.stored, name, first, last), quality]
 
     def returns(self, first: int, last: int) -> npt.NDArray[np.bool_]:
-        """Return (n, 4) bool, True for each line that ends with CR LF."""
+        """Return (n, 4) bool, True for each line of a record that ends with CR LF."""
         returns = np.repeat(self.has_returns(first, last)[:, None], LINES, axis=1)
         returns.reshape(-1)[self.numbers("odd_end", first, last, LINES)] ^= True
         return returns
@@ -135,7 +141,7 @@ def read_names(stored: Stored, first: int, last: int) -> Field:
 
 
 def _groups(stored: Stored, first: int, last: int) -> Iterator[int]:
-    """Yield the number of the pair, or single read, of each record."""
+    """Yield the number of the group, a pair or a single read, of each record."""
     for run in split_by_set(stored.contents.parts, first, last):
         before = stored.contents.group_of(run.first)
         skipped = (run.first - run.of.first) % run.of.together

@@ -19,7 +19,7 @@ RECORDS = ("sequence", "quality", "name")  # arrays with a line for each record
 
 
 class Stored:
-    """The reads of a store.
+    """Reader of the arrays of a store of reads, by record number.
 
     Attributes
     ----------
@@ -42,14 +42,14 @@ class Stored:
         return name in self._arrays
 
     def starts(self, name: str, first: int, last: int) -> Int64s:
-        """Return the offsets of lines first..last - 1, and the end of the last one."""
+        """Return the offsets of lines first..last - 1 of a text array, and the last one's end."""
         found = self._arrays[f"{name}_offset"].read(first, last + 1).astype(np.int64)
         if found[0] < 0 or (np.diff(found) < 1).any():
             raise CorruptChunk(f"{name}_offset does not grow")
         return found
 
     def lines(self, name: str, first: int, last: int) -> Field:
-        """Return lines first..last - 1 of an array of text."""
+        """Return lines first..last - 1 of a text array, such as the names of these records."""
         starts = self.starts(name, first, last)
         text = self._arrays[name].read(int(starts[0]), int(starts[-1])).astype(np.uint8, copy=False)
         begins = starts[:-1] - starts[0]
@@ -59,7 +59,7 @@ class Stored:
         return Field(text, begins, ends)
 
     def are_lost(self, first: int, last: int) -> bool:
-        """Whether all of records first..last - 1 are known to be damaged."""
+        """Return True if all of records first..last - 1 are known to be damaged."""
         names = [name for name in RECORDS if self.has(name) and self.has(f"{name}_offset")]
         pairs = ((self._arrays[f"{name}_offset"], self._arrays[name]) for name in names)
         return any(are_lost(offsets, text, first, last) for offsets, text in pairs)
@@ -79,7 +79,7 @@ class Stored:
         return self._arrays[name].read(begin, end).astype(np.int64)
 
     def between(self, name: str, low: int, high: int) -> tuple[int, int]:
-        """Return the range of items with values low..high - 1 in an ascending array."""
+        """Return the range of items with values low..high - 1 in an ascending array of numbers."""
         size = self._arrays[name].size if self.has(name) else 0
 
         def first(number: int) -> int:

@@ -53,15 +53,15 @@ CONTENTS = {"sequence": READ_SEQUENCES, "quality": READ_QUALITIES, "name": READ_
 
 @dataclass(frozen=True)
 class ReadStream:
-    """Reads of one file, of several whose records are mates, or of several such sets of files.
+    """Input stream of read files: one file, files of mates, or several such sets of files.
 
     It implements `gangsaw.tasks.sources.source.Stream`.
 
     Attributes
     ----------
-    scratch : folder for intermediate files of an order
-    arranged : ordered records of the first sets
-    outcome : attributes that are known at the end of the stream
+    scratch : folder for intermediate files of an ordering job
+    arranged : ordered records of the first sets of files
+    outcome : Zarr attributes that are known at the end of the stream
     format : format of the files
     is_named : True if the user named the format
     notes : messages for the user at the end
@@ -84,7 +84,7 @@ class ReadStream:
 
     @property
     def sets(self) -> tuple[FileSet, ...]:
-        """Sets of files that belong together; raises BadParams if names do not identify them."""
+        """Sets of files whose records are mates; raises BadParams if names do not identify them."""
         is_interleaved = self.settings.interleaved
         return self.chosen or sets_by_name(self.paths, interleaved=is_interleaved)
 
@@ -103,7 +103,7 @@ class ReadStream:
 
     @property
     def name(self) -> str:
-        """Paths of the files."""
+        """Paths of the files, as a name for messages."""
         return ", ".join(self.paths)
 
     @property
@@ -123,7 +123,7 @@ class ReadStream:
 
     @property
     def is_paired(self) -> bool:
-        """True if records 2i and 2i + 1 of any set are mates; the last two of I1, I2, R1, R2 are.
+        """True if records 2i and 2i + 1 of any set are mates: two files, or four, I1, I2, R1, R2.
 
         Sequences of such groups of four took 11 to 13 % fewer bytes as pairs.
         """
@@ -131,7 +131,7 @@ class ReadStream:
 
     @property
     def stages(self) -> tuple[JobStage, ...]:
-        """Stages that order the records of each set."""
+        """Job stages that order the records of each set of files."""
         if self.settings.order == "kept" or self.arranged:
             return ()
         inputs = self.inputs
@@ -140,7 +140,7 @@ class ReadStream:
 
     @property
     def arrays(self) -> tuple[Described, ...]:
-        """Arrays of text lines with their offsets, then those that only some records have."""
+        """Descriptions of the arrays to write: text lines and their offsets, then optional ones."""
         kept = select_fields(self.settings)
         texts = [array for name in kept for array in (_text(name, self), _starts(name))]
         odd = (_text("plus", self), _starts("plus"), _numbers("plus_record"), _numbers("odd_end"))
@@ -150,8 +150,8 @@ class ReadStream:
     def as_stored(self, store: Source) -> ReadStream | UnorderedReads:
         """Return the reads with the settings of a store, for a comparison with it.
 
-        Options that the user did not give are those of the store. Raises BadParams if the store was
-        made with other options.
+        Settings that the user did not give are those of the store. Raises BadParams if the store
+        was made with other settings.
         """
         if ATTRIBUTE not in store.attrs:
             return self
@@ -172,7 +172,7 @@ class ReadStream:
         return own if wanted.order == "kept" else UnorderedReads(own, stored)
 
     def _sets_of(self, store: str, contents: ReadsInfo) -> tuple[FileSet, ...]:
-        """Return the sets of a store with as many files; () for one file.
+        """Return the sets of files that a store describes, for as many files; () for one file.
 
         Raises BadParams if the store has other files or sets.
         """
@@ -189,7 +189,10 @@ class ReadStream:
         return own
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield arrays of some records; raise BadParams for invalid text or a missing mate."""
+        """Yield the next items of arrays, by name.
+
+        Raise BadParams for invalid text or missing mates.
+        """
         writer, read = ReadWriter(self.settings), list[list[ReadFile]]()
         records: list[int] = []
         for which, source in enumerate(self.inputs):
@@ -202,7 +205,7 @@ class ReadStream:
         self.outcome[ATTRIBUTE] = contents.to_dict()
 
     def _pieces(self, writer: ReadWriter, which: int, files: list[ReadFile]) -> Iterator[Piece]:
-        """Yield arrays of the records of a set."""
+        """Yield the next items of arrays, for the records of set number `which`."""
         is_input = bool(self.arranged) and self.arranged[which].is_input
         writer.begin(self.inputs[which], files, is_input)
         for mates in self._ordered(which, files):
@@ -238,12 +241,12 @@ class ReadStream:
             yield f"taken as reads: {why}; --format genome is for records by name, and for align"
 
     def records(self) -> Iterator[Mates]:
-        """Yield records in the requested order; mates have the same index."""
+        """Yield batches of records in the requested order, one tuple item per mate."""
         for which, source in enumerate(self.inputs):
             yield from self._ordered(which, source.files())
 
     def _tried(self) -> Mapping[str, int]:
-        """Return the number of ranges in each order."""
+        """Return the number of ranges for which each order was chosen."""
         found = Counter[str]()
         for own in self.arranged:
             found.update(
@@ -252,7 +255,7 @@ class ReadStream:
         return dict(sorted(found.items()))
 
     def _ordered(self, which: int, files: list[ReadFile]) -> Iterator[Mates]:
-        """Return the records of a set in the requested order; `files` are to be read once."""
+        """Return the records of a set of files in the requested order; `files` are read once."""
         if self.arranged:
             return self.arranged[which].groups(files)
         if self.settings.order != "kept":
@@ -261,7 +264,7 @@ class ReadStream:
 
 
 def _arranging(source: ReadInput) -> Callable[[Source | Stream, StageResources], ReadStream]:
-    """Return the stage that orders the records of a set, after those of earlier sets."""
+    """Return the job stage that orders the records of a set of files, after earlier sets."""
 
     def run(stream: Source | Stream, resources: StageResources) -> ReadStream:
         assert isinstance(stream, ReadStream)

@@ -22,19 +22,19 @@ COMPARED = ("records", "digest", "figures")  # compared fields of the attribute
 
 
 class SummedStream(Stream, Protocol):
-    """Stream that provides, after it was read, the attribute that a store of it would have."""
+    """Stream that provides, after it was read, the Zarr attribute that a store of it would have."""
 
     @property
     def outcome(self) -> Mapping[str, object]:
-        """The attribute, known at the end."""
+        """Zarr attribute by name, known at the end of the stream."""
 
 
 @dataclass(frozen=True)
 class UnorderedReads:
-    """The records of a source in any order; it implements `gangsaw.tasks.sources.source.Stream`.
+    """Stream of a source's reads for the comparison with a store in another order, by checksum.
 
     It has no arrays, since those would depend on the order. At the end its `outcome` is the
-    attribute that the store would have.
+    attribute that the store would have. It implements `gangsaw.tasks.sources.source.Stream`.
 
     Attributes
     ----------
@@ -69,7 +69,10 @@ class UnorderedReads:
 
 
 def digest_records(stored: Stored) -> int:
-    """Return the sum of the hashes of a store's records, modulo 2^64; a pair is hashed as one."""
+    """Return the checksum of a store's records, the sum of their hashes.
+
+    A pair is hashed as one.
+    """
     total = 0
     for own in stored.contents.parts:
         step = BATCH * own.together
@@ -86,7 +89,7 @@ def _sum(stored: Stored, first: int, last: int, together: int) -> int:
 
 
 def _fields(stored: Stored, first: int, last: int) -> list[Field]:
-    """Return the four stored lines of records; lines that are not stored are empty."""
+    """Return the names, sequences, plus lines and qualities of records; empty if not stored."""
     nothing = np.zeros(last - first, np.int64)
     none = Field(np.empty(0, np.uint8), nothing, nothing)
     name, sequence, quality = (

@@ -33,18 +33,18 @@ Piece = Mapping[str, NumpyArray]
 
 
 def select_fields(settings: Settings) -> tuple[str, ...]:
-    """Return the names of the text arrays that are stored."""
+    """Return the names of the text arrays that these settings store."""
     own = {"quality": settings.qualities != "none", "name": settings.names == "keep"}
     return tuple(name for name in FIELDS if own.get(name, True))
 
 
 class ReadWriter:
-    """Builder of the arrays of records, piece by piece.
+    """Converter of batches of records to items of the store's arrays.
 
     Attributes
     ----------
     settings : settings of the job
-    kept : names of the text arrays that are stored
+    stored : names of the text arrays that are stored
     files : current source files of the records; others may follow
     is_apart : True if each piece begins a chunk of sequences: it was sorted separately
     ends : end of the text of each array so far
@@ -68,12 +68,12 @@ class ReadWriter:
         self._together, self._first = 1, 0
 
     def begin(self, source: ReadInput, files: list[ReadFile], is_input: bool) -> None:
-        """Set the source of the next records, and their order."""
+        """Set the input of the next records, and whether they are in its order."""
         self.files, self._together, self._first = files, source.together, self.n_records
         self.is_apart = source.settings.order in ("sorted", "smallest") and not is_input
 
     def piece(self, mates: Mates) -> Piece:
-        """Return the arrays of records, with mates adjacent."""
+        """Return the next items of the arrays for a batch of records, mates adjacent."""
         mates = tuple(self._binned(records) for records in mates)
         out: dict[str, NumpyArray] = {}
         for name in self.stored:
@@ -85,11 +85,11 @@ class ReadWriter:
         return out | self._odd_lines()
 
     def last(self) -> Piece:
-        """Return the last items of the offsets arrays."""
+        """Return the last items of the offsets arrays, the end offsets."""
         return {f"{name}_offset": np.array([end], "u8") for name, end in self.ends.items() if end}
 
     def _odd_lines(self) -> dict[str, NumpyArray]:
-        """Return the lines of the records so far with an unusual end or length."""
+        """Return array items for lines of the records so far with an unusual end or length."""
         n_files, numbering = len(self.files), self.files[0].numbering
         ends, folds = [], []
         for which, file in enumerate(self.files):
@@ -106,7 +106,7 @@ class ReadWriter:
         return {name: array for name, array in found.items() if array.size}
 
     def _lines(self, name: str, fields: list[Field]) -> dict[str, NumpyArray]:
-        """Return text and offsets of lines, with those of mates adjacent."""
+        """Return the items of a text array and of its offsets, with lines of mates adjacent."""
         n, k, at = len(fields[0].begins), len(fields), self.ends[name]
         lengths = np.empty(n * k, np.int64)
         for i, one in enumerate(fields):
@@ -124,7 +124,7 @@ class ReadWriter:
         return {name: text, f"{name}_offset": starts.astype("u8")}
 
     def _odd_signs(self, mates: Mates) -> dict[str, NumpyArray]:
-        """Return the texts after "+" that differ from the usual one.
+        """Return array items for texts after "+" that differ from the usual one.
 
         Without names they are not stored: most repeat the name.
         """
@@ -146,7 +146,7 @@ class ReadWriter:
         }
 
     def _binned(self, records: FastqRecords) -> FastqRecords:
-        """Return records with the qualities that are stored."""
+        """Return records with the qualities to store, binned if the settings say so."""
         if self.settings.qualities != "binned":
             return records
         text, zero = records.text.copy(), self.settings.zero
@@ -167,7 +167,7 @@ class ReadWriter:
 
 
 def _hashed(records: FastqRecords, stored: tuple[str, ...]) -> list[Field]:
-    """Return the four stored lines of records; lines that are not stored are empty."""
+    """Return the fields of records for their checksum; those that are not stored are empty."""
     kept = {FIELDS[name] for name in stored}
     kept |= {SIGN} if NAME in kept else set()
     fields = [records.field(which) for which in range(LINES)]

@@ -30,7 +30,7 @@ BARS = 60  # largest number of bars for lengths
 
 
 def draw_reads(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure:
-    """Return the figure; for arrays without statistics, the bits of their blocks."""
+    """Draw the figure of an array of a reads store: statistics, or the bits of its blocks."""
     from matplotlib.figure import Figure
 
     reads = ReadsInfo.from_attrs(source.attrs)
@@ -110,7 +110,7 @@ def _draw_quality_by_position(axes: Axes, profile: Profile) -> None:
 
 
 def percentile(counts: npt.NDArray[np.int64], part: int) -> npt.NDArray[np.int64]:
-    """Return the value at the given percentile for each row of counts (n, 256): (n,) int64."""
+    """Return the byte value at percentile `part` of each histogram, counts (n, 256): (n,) int64."""
     sums = np.cumsum(counts, axis=1)
     found: npt.NDArray[np.int64] = (100 * sums < part * sums[:, -1:]).sum(axis=1)
     return found
@@ -129,7 +129,7 @@ def _draw_bases_by_position(axes: Axes, profile: Profile) -> None:
 
 
 def _draw_along(axes: Axes, store: StoreInfo) -> None:
-    """Draw the bits of sequences and qualities along the store, block by block."""
+    """Draw the encoded bits of sequences and qualities along the store, block by block."""
     for name, colour in (("sequence", BLUE), ("quality", ACCENT)):
         found = next((a for a in store.arrays if a.name == name), None)
         if found is not None and found.block_bits is not None:

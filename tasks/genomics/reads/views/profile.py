@@ -23,7 +23,7 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Profile:
-    """Counts of bases and qualities by position.
+    """Counts of bases and qualities by position in the read.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Profile:
     places : (n + 1,) float64, borders of the columns: position in the read, or percent of its
         length
     is_share : True if positions are percentages
-    letters, qualities : (n, 256) int64, counts by column and byte; all 0 without qualities
+    letters, qualities : (n, 256) int64, counts by position and byte; all 0 without qualities
     zero : ASCII offset of quality 0
     """
 
@@ -71,7 +71,10 @@ def sample_ranges(n_records: int, longest: int) -> Iterator[tuple[int, int]]:
 
 
 def _count(lines: Field, counts: Counts, longest: int | None) -> None:
-    """Add bytes to counts (columns, 256) by position, or without `longest` by relative position."""
+    """Add the bytes of lines to `counts` (columns, 256), by absolute or relative position.
+
+    `longest` is the longest read, or None for relative positions.
+    """
     lengths = lines.ends - lines.begins
     place = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     of = np.repeat(lengths, lengths) if longest is None else longest

@@ -35,7 +35,7 @@ BATCH_BASES = 1 << 24
 
 
 class SingleRead(NamedTuple):
-    """A read.
+    """Read of a store.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class SingleRead(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Some reads of a store.
+    """Some reads of a store, in memory.
 
     Attributes
     ----------
@@ -83,14 +83,17 @@ class Reads:
         return import_module("pyarrow").table(arrays)
 
     def to_awkward(self) -> awkward.Array:
-        """Return an Awkward array of such records; raise BadParams if awkward is missing."""
+        """Return an Awkward array of records: name, sequence, and quality if the store has it.
+
+        Raises BadParams if awkward is missing.
+        """
         found = {"name": self.names, "sequence": self.sequences, "quality": self.qualities}
         arrays = {name: own.to_awkward() for name, own in found.items() if own is not None}
         return import_module("awkward").zip(arrays, depth_limit=1)
 
 
 class ReadSet:
-    """The reads of a store, read on request.
+    """Reads of a store, loaded on request.
 
     Attributes
     ----------
@@ -225,7 +228,7 @@ class ReadSet:
 
 @dataclass(frozen=True)
 class _PartOfStore:
-    """Loader of a range of a store's reads, on a worker."""
+    """Function that loads a range of a store's reads, on a Dask worker."""
 
     path: str
 
@@ -256,7 +259,7 @@ def all_mates(reads: ReadSet, other: str = "") -> bool:
 
 
 def _picked(reads: Reads, indices: npt.NDArray[np.int64]) -> Reads:
-    """Return a selection of these reads."""
+    """Return the reads at these indices."""
     return Reads(
         _lines(reads.names, indices),
         _lines(reads.sequences, indices),
@@ -270,7 +273,7 @@ def _lines(lines: Ragged, indices: npt.NDArray[np.int64]) -> Ragged:
 
 
 def _joined(parts: Sequence[Reads]) -> Reads:
-    """Return the reads of all parts."""
+    """Concatenate reads."""
     qualities = [part.qualities for part in parts if part.qualities is not None]
     return Reads(
         _together([part.names for part in parts]),

@@ -20,7 +20,7 @@ MOST_SHOWN = 6  # residues in a message
 
 @dataclass(frozen=True)
 class Costs:
-    """Encoded sizes of the parts of records.
+    """Encoded sizes of sequences, qualities and names of a store.
 
     Attributes
     ----------
@@ -33,7 +33,10 @@ class Costs:
 
 
 def read_reads_content(info: StoreInfo) -> Content:
-    """Return the contents of a store of reads; raise BadParams if its attribute is wrong."""
+    """Return the description of a reads store for `gangsaw info`.
+
+    Raises BadParams if its attribute is wrong.
+    """
     reads = reads_of(info)
     costs, indexes = measure_costs(info, reads), info.source.attrs.get(INDEXES, {})
     figures = {"figures": {}, **reads.to_dict(), "stored": costs.stored, "bits": costs.bits}
@@ -52,7 +55,7 @@ def reads_of(info: StoreInfo) -> ReadsInfo:
 
 
 def measure_costs(info: StoreInfo, reads: ReadsInfo) -> Costs:
-    """Return the encoded sizes of the parts of records."""
+    """Return the encoded sizes of a store's sequences, qualities and names."""
     stored = {"starts": 0} | dict.fromkeys(PER, 0)
     for array in info.arrays:
         name = "starts" if array.name.endswith("_offset") else array.name

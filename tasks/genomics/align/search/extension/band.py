@@ -50,9 +50,9 @@ FIRST_RADIUS, LAST_RADIUS = 8, 512
 def local_path(
     query: Bytes, text: Bytes, span: tuple[int, int], costs: PathCosts, known: int
 ) -> AlignedPath:
-    """Return the best local alignment that touches diagonals low..high, as `traced_back` does.
+    """Return the best local alignment that touches diagonals low..high: score, ends, runs.
 
-    `span` is (low, high) in `text`, the bases of one window. `known` is a reachable score, or 0.
+    `span` is (low, high) in `text`, bases of the genome. `known` is a reachable score, or 0.
     """
     low, high = span
     n, most = query.size, query.size * costs.match
@@ -73,15 +73,16 @@ def local_path(
 
 @jit_part
 def radius_of(loss: int, costs: PathCosts) -> int:
-    """Return the maximum of gap bases in an alignment that loses less than `loss`."""
+    """Return the largest number of gap bases in an alignment that loses less score than `loss`."""
     return max(0, (loss - 1 - costs.open) // max(1, costs.extend))
 
 
 @jit
 def global_path(query: Bytes, text: Bytes, costs: PathCosts) -> AlignedPath:
-    """Return the best alignment from end to end, as `traced_back` does.
+    """Return the best alignment from end to end: score, ends, runs.
 
-    If the proof needs a band wider than LAST_RADIUS, it is only the best one within the band.
+    It is surely the best if the band needs a radius of at most LAST_RADIUS diagonals, else the best
+    within that band.
     """
     n, m = query.size, text.size
     low, high = min(0, m - n), max(0, m - n)
@@ -101,7 +102,7 @@ def global_path(query: Bytes, text: Bytes, costs: PathCosts) -> AlignedPath:
 
 @jit_part
 def n_known(codes: Bytes) -> int:
-    """Return the number of known bases."""
+    """Return the number of known bases: A, C, G, T, not N."""
     n = 0
     for code in codes:
         n += 1 if code < 4 else 0
@@ -112,7 +113,10 @@ def n_known(codes: Bytes) -> int:
 def fill_cells(
     query: Bytes, text: Bytes, band: tuple[int, int], costs: PathCosts, is_local: int, cells: Bytes
 ) -> tuple[int, int, int]:
-    """Fill the cells of a band; return the best score and its end, or those of the last cell."""
+    """Fill the matrix cells of a band of diagonals; return score, row and column of the end.
+
+    The end is the best cell if local, else the last one.
+    """
     size = scratch_size(query.size, text.size, band)
     if fits_16(query.size, text.size, costs):
         return fill_band(query, text, band, costs, is_local, cells, np.empty(size, np.int16))
@@ -129,7 +133,7 @@ def traced_back(
     end: tuple[int, int, int],
     runs: Int64s,
 ) -> AlignedPath:
-    """Return the score, the ends of the path in query and text, and its runs."""
+    """Return score, ends in query and text, and runs of the path that ends at a band's cell."""
     (score, i, j), n = end, i64(0)
     begin, _ = antidiagonals(query.size, text.size, band)
     end_i, end_j, source = i, j, -1

@@ -41,7 +41,7 @@ FURTHEST = 1 << 14  # letters that an end is extended by at most: a cell takes a
 
 @jit_part
 def score_ungapped(query: Bytes, text: Bytes, i: int, j: int, costs: PathCosts, drop: int) -> int:
-    """Return the score of the best ungapped extension of a pair of positions, to both sides."""
+    """Return the best score of an extension without gaps from (i, j) to both sides (X-drop)."""
     right = run_score(query[i:], text[j:], costs, drop)
     return right + run_score(
         backwards(query, i64(0), i), backwards(text, max(0, j - i), j), costs, drop
@@ -59,7 +59,7 @@ def backwards(codes: Bytes, begin: int, end: int) -> Bytes:
 
 @jit_part
 def run_score(query: Bytes, text: Bytes, costs: PathCosts, drop: int) -> int:
-    """Return the best score of a common prefix, until the score drops too far."""
+    """Return the best score of pairing the prefixes, until the score is `drop` below the best."""
     score, best = 0, 0
     for at in range(min(query.size, text.size)):
         score += pair_score(query[at], text[at], costs)
@@ -73,7 +73,7 @@ def run_score(query: Bytes, text: Bytes, costs: PathCosts, drop: int) -> int:
 def extended(query: Bytes, text: Bytes, costs: PathCosts, drop: int) -> tuple[int, int, Int64s]:
     """Return the lengths in query and text of the best extension from their starts, and its runs.
 
-    Runs lead from the far end back to the beginning.
+    The runs (length << 4 | operation) lead from the far end back to the beginning.
     """
     rows, cells, _, end = extension(query, text, costs, drop)
     return back_to_start(query, text, costs, end, rows, cells)
@@ -83,9 +83,10 @@ def extended(query: Bytes, text: Bytes, costs: PathCosts, drop: int) -> tuple[in
 def extension(
     query: Bytes, text: Bytes, costs: PathCosts, drop: int
 ) -> tuple[Int64s, Bytes, Int64s, tuple[int, int]]:
-    """Return the rows of a table, its cells, the ends of its rows, and the best end of all.
+    """Compute the matrix of an X-drop extension, each row only where scores are high.
 
-    The table is wide only where scores are high; ends of rows behind it score LEAST.
+    Returns the rows (offset of the first cell, first column), the cells (source of each score), the
+    best score of each row with its column (LEAST behind the last row), and the best end of all.
     """
     n, m = min(query.size, FURTHEST), min(text.size, FURTHEST)
     row_h, row_f = np.empty(m + 2, np.int32), np.empty(m + 2, np.int32)
@@ -148,7 +149,7 @@ def extension(
 
 @jit_part
 def longer(cells: Bytes, n: int, more: int) -> Bytes:
-    """Return an array with the first n cells, and capacity for at least `more` further ones."""
+    """Return an array with the first n cells of a matrix, and capacity for at least `more` more."""
     out = np.empty(2 * cells.size + more, np.uint8)
     for i in range(n):
         out[i] = cells[i]
@@ -159,7 +160,7 @@ def longer(cells: Bytes, n: int, more: int) -> Bytes:
 def back_to_start(
     query: Bytes, text: Bytes, costs: PathCosts, end: tuple[int, int], rows: Int64s, cells: Bytes
 ) -> tuple[int, int, Int64s]:
-    """Return the lengths in query and text up to the end, and the runs from there back."""
+    """Trace an extension back from `end`; return its lengths in query and text, and its runs."""
     (i, j), n, source = end, i64(0), -1
     runs = np.empty(i + j + 1, np.int64)
     while i > 0 or j > 0:

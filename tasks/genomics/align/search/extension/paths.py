@@ -49,7 +49,7 @@ def free_of_unknown(costs: PathCosts) -> PathCosts:
 
 @jit_part
 def append_path_run(runs: Int64s, n: int, op: int, length: int) -> int:
-    """Append a run after n others, or extend the last one if its operation is the same.
+    """Append a run (length << 4 | operation) behind n others, or extend the last one if equal.
 
     Returns the number of runs.
     """
@@ -75,7 +75,7 @@ def push_pairs(
 
 @jit_part
 def pair_operation(base: int, other: int, costs: PathCosts) -> int:
-    """Return the operation of two aligned bases."""
+    """Return the path operation of two aligned bases: equal, different, or free unknown base."""
     if base > 3 or other > 3:
         return AMBIGUOUS if costs.free_unknown else DIFFERENT
     return EQUAL if base == other else DIFFERENT
@@ -91,13 +91,13 @@ def pair_score(base: int, other: int, costs: PathCosts) -> int:
 
 @jit
 def score_of(runs: Int64s, costs: PathCosts) -> int:
-    """Return the score of a path."""
+    """Return the score of an alignment path, given as runs (length << 4 | operation)."""
     return lenient_score(runs, costs, COUNTED)
 
 
 @jit_part
 def lenient_score(runs: Int64s, costs: PathCosts, counted: int) -> int:
-    """Return the score of a path in which at most `counted` bases of a gap are charged."""
+    """Return the score of an alignment path if at most `counted` bases of each gap are charged."""
     score = 0
     for run in runs:
         op, length = run & OP_MASK, run >> OP_BITS

@@ -45,9 +45,10 @@ MOST_CELLS = 1 << 26  # of a section, a byte each
 def align_whole(
     query: Bytes, text: Bytes, bounds: tuple[int, int], span: tuple[int, int], costs: PathCosts
 ) -> AlignedPath:
-    """Return score, ends in query and text, and runs of the best alignment at diagonals low..high.
+    """Return the best alignment of a short query that touches diagonals low..high of a chain.
 
-    `bounds` is the range of the text that may be aligned.
+    The result is score, ends in query and text, and runs. `bounds` is the range of the text that
+    may be aligned, `span` is (low, high).
     """
     low, high = span
     n, best = query.size, 0
@@ -67,7 +68,7 @@ def align_whole(
 def run_on(
     query: Bytes, text: Bytes, bounds: tuple[int, int], diagonal: int, costs: PathCosts
 ) -> tuple[int, int, int]:
-    """Return the best score of a run on a diagonal, and its ends in the query."""
+    """Return the best score of an alignment on one diagonal, and its begin and end in the query."""
     score, begin, best, best_begin, best_end = 0, 0, 0, 0, 0
     first, last = max(0, bounds[0] - diagonal), min(query.size, bounds[1] - diagonal)
     begin = first
@@ -90,9 +91,10 @@ def stretch(
     drop: int,
     behind: tuple[int, int],
 ) -> tuple[int, int, tuple[int, int], tuple[int, int], Int64s]:
-    """Return the number of anchors used by one alignment, and its score, ends and runs.
+    """Align a long query along the anchors of a chain, until a section between two costs too much.
 
-    `behind` are the ends in query and text of the alignment of the anchors before these.
+    Returns the number of anchors used, score, begin and end in query and in text, and runs.
+    `behind` is the end in query and text of the alignment along the anchors before these.
     """
     i, j = at_anchor(anchors[0])
     room = query.size + bounds[1] - bounds[0]
@@ -126,13 +128,13 @@ def stretch(
 
 @jit_part
 def is_too_large(n: int, m: int) -> bool:
-    """Return True if the narrowest band between two anchors has more than MOST_CELLS cells."""
+    """Return True if n by m bases between two anchors need a band of more than MOST_CELLS cells."""
     return (n + m) * (abs(n - m) // 2 + FIRST_RADIUS) > MOST_CELLS
 
 
 @jit_part
 def at_anchor(anchor: int) -> tuple[int, int]:
-    """Return the positions of an anchor in query and text."""
+    """Return the positions in query and text that an anchor word encodes."""
     return anchor & QUERY_MASK, (anchor >> QUERY_BITS) & PLACE_MASK
 
 
@@ -140,9 +142,10 @@ def at_anchor(anchor: int) -> tuple[int, int]:
 def best_part(
     runs: Int64s, costs: PathCosts
 ) -> tuple[int, int, int, tuple[int, int], tuple[int, int]]:
-    """Return the best range of runs: score, first, end, lengths before it, lengths of it.
+    """Return the part of a path with the highest score: score, first and end run, lengths.
 
-    It is the best with COUNTED_HERE charged bases per gap; the score is that of the path.
+    The lengths are the query and text bases before the part, and in it. The part is chosen with
+    COUNTED_HERE charged bases per gap; the score is that of the path.
     """
     score, begin, best, first, last = 0, 0, 0, 0, 0
     for at in range(runs.size):

@@ -42,7 +42,10 @@ MEET_SHARE = 60  # percent of the matches of the shorter side that both ends sco
 
 @jit
 def section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
-    """Return the runs of the best alignment from end to end; of a long gap's the module tells."""
+    """Return the runs of the best end-to-end alignment between two anchors.
+
+    If the lengths differ by LONG_GAP or more, it has one long gap, or several.
+    """
     n, m = query.size, text.size
     if abs(n - m) < LONG_GAP or min(n, m) == 0:
         return close_section(query, text, costs)
@@ -58,9 +61,9 @@ def section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
 
 @jit_part
 def across_gap(short: Bytes, long: Bytes, costs: PathCosts, op: int) -> tuple[int, Int64s]:
-    """Return the score and the runs of the best alignment with one gap, of this operation.
+    """Return score and runs of the best end-to-end alignment with one long gap of operation `op`.
 
-    The gap itself does not count. Where both ends do not meet there are no runs.
+    The gap itself does not count. If the extensions from both ends do not meet, there are no runs.
     """
     n, m, drop = short.size, long.size, MEET_DROP * costs.match
     rows, cells, ends, _ = extension(short, long, costs, drop)
@@ -111,7 +114,7 @@ def by_long_gaps(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
 
 @jit_part
 def close_section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
-    """Return the runs of the best alignment from end to end.
+    """Return the runs of the best end-to-end alignment of sequences without a long gap.
 
     With few mismatches no gap is tried: two gaps, and a pair less, would cost more.
     """
@@ -127,7 +130,7 @@ def close_section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
 
 @jit_part
 def push_all(runs: Int64s, n: int, more: Int64s) -> int:
-    """Add runs behind n others; return how many these are."""
+    """Append path runs behind n others; return the number of all runs."""
     for run in more:
         n = append_path_run(runs, n, run & OP_MASK, run >> OP_BITS)
     return n

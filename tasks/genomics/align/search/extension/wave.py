@@ -42,40 +42,40 @@ Scratch: TypeAlias = "Int16s | Int32s"
 
 @jit_norefs_part
 def fits_16(n: int, m: int, costs: PathCosts) -> bool:
-    """Return True if scores of n and m bases, and antidiagonal numbers, fit in 16 bits."""
+    """Return True if scores and antidiagonal numbers of n by m bases fit in 16 bits."""
     pair, further = max(costs.match, costs.mismatch), max(1, costs.extend)
     return pair * min(n, m) + further * (n + m) + 2 * costs.open < MOST_16 and pair < 1000
 
 
 @jit_norefs_part
 def line_size(band: tuple[int, int]) -> int:
-    """Return the number of items of a line: half the diagonals of a band, and padding."""
+    """Return the items of a line of scores: half the diagonals of a band, and padding."""
     return (band[1] - band[0] + 2) // 2 + 2 * LANES
 
 
 @jit_norefs_part
 def scratch_size(n: int, m: int, band: tuple[int, int]) -> int:
-    """Return the number of items of scratch: lines, lane numbers, both sequences."""
+    """Return the items of scratch of a band: lines of scores, lane numbers, both sequences."""
     return LINES * line_size(band) + 3 * LANES + n + m
 
 
 @jit_norefs_part
 def antidiagonals(n: int, m: int, band: tuple[int, int]) -> tuple[int, int]:
-    """Return the first antidiagonal with cells of a band, and the end."""
+    """Return the first antidiagonal that has cells of a band of diagonals, and the end."""
     first, last = band
     return max(0, first, -last), min(n, m - first) + min(m, n + last) + 1
 
 
 @jit_norefs_part
 def cells_size(n: int, m: int, band: tuple[int, int]) -> int:
-    """Return the number of cells of a band; a vector may reach into the next antidiagonal."""
+    """Return the number of cells in a band of diagonals, with padding for the last vector."""
     begin, end = antidiagonals(n, m, band)
     return (end - begin) * ((band[1] - band[0] + 2) // 2) + LANES
 
 
 @jit_norefs_part
 def begin_lines(query: Bytes, text: Bytes, lines: Scratch, size: int, least: int) -> None:
-    """Write initial scores, lane numbers, the reversed query and the text to the scratch."""
+    """Write initial scores, lane numbers, the reversed query and the text to a band's scratch."""
     for at in range(BEST * size):
         lines[at] = least
     for at in range(BEST * size, LINES * size):
@@ -102,8 +102,9 @@ def fill_band(
     cells: Bytes,
     lines: Scratch,
 ) -> tuple[int, int, int]:
-    """Fill the cells of a band; return the best score and its end, or those of the last cell.
+    """Fill the matrix cells of a band of diagonals; return score, row and column of the end.
 
+    The end is the best cell if local, else the last one. `cells` gets the source of each score.
     `lines` is scratch, of 16 bits only if `fits_16`. Of equal scores the end has the fewest bases
     of the query, then of the text.
     """
@@ -136,7 +137,7 @@ def fill_step(
     cells: Bytes,
     lines: Scratch,
 ) -> None:
-    """Fill the inner cells of an antidiagonal."""
+    """Fill an antidiagonal's cells of a band that have a pair of bases, in vectors."""
     t, odd, i, j, low, high, at = step
     own, other = odd * size + LANES, (1 - odd) * size + LANES
     letters, others = LINES * size + LANES + n - i, LINES * size + 2 * LANES + n + j - 1
@@ -190,7 +191,7 @@ def fill_border(
     cells: Bytes,
     lines: Scratch,
 ) -> None:
-    """Fill the cells of an antidiagonal in the first row and column, without a pair."""
+    """Fill an antidiagonal's cells of a band in the first row and column, which have no pair."""
     (t, odd, i, j, _, _, at), (n, m), (is_local, least) = step, shape, kind
     own, score = odd * size + LANES, 0 if is_local or t == 0 else -costs.open - t * costs.extend
     if 0 <= i < wide and t <= m:
@@ -204,7 +205,7 @@ def fill_border(
 
 @jit_norefs_part
 def best_end(first: int, width: int, size: int, lines: Scratch) -> tuple[int, int, int]:
-    """Return the best score of all diagonals, and its end in query and text."""
+    """Return the best score over all diagonals of a band, and its end in query and text."""
     best, best_i, best_j = i64(0), i64(0), i64(0)
     for c in range(width):
         at = (c & 1) * size + LANES + (c >> 1)
@@ -218,7 +219,10 @@ def best_end(first: int, width: int, size: int, lines: Scratch) -> tuple[int, in
 
 @jit_norefs_part
 def cell_at(cells: Bytes, i: int, j: int, band: tuple[int, int], begin: int) -> int:
-    """Return the byte of the cell of bases i and j; `begin` is the first antidiagonal."""
+    """Return the source of the score in row i, column j of a band.
+
+    `begin` is its first antidiagonal.
+    """
     half = (band[1] - band[0] + 2) // 2
     cell: int = cells[(i + j - begin) * half + ((j - i - band[0]) >> 1)]
     return cell

@@ -30,10 +30,10 @@ BARE = 2000  # bases of a query without a seed before a repeat's minimizer is us
 def find_seed_anchors(
     index: PlaceIndex, found: Minimizers, length: int, k: int, most_positions: int, is_long: bool
 ) -> Int64s:
-    """Return the sorted anchors (n,) int64 of the minimizers of a query with `length` bases.
+    """Return the sorted anchors (n,) int64 of a query's minimizers: positions shared with a genome.
 
-    Minimizers with more than `most_places` positions are left out; the limit is halved while there
-    are too many anchors. In a long query those of repeats are left out, too.
+    Minimizers with more than `most_positions` positions are left out; the limit is halved while
+    there are too many anchors. In a long query minimizers of repeats are left out, too.
     """
     n = found.hashes.size
     runs = np.empty((n, 2), np.int64)
@@ -59,7 +59,7 @@ def find_seed_anchors(
 
 @jit_part
 def thin_repeats(found: Minimizers, runs: Int64s, most_positions: int) -> None:
-    """Drop minimizers that are frequent in query and genome, except one in each bare stretch.
+    """Drop minimizers that are frequent in query and genome, but one per BARE bases without seeds.
 
     A tandem repeat of n copies has n^2 anchors for each minimizer of its unit. They add nothing to
     the anchors on both sides of it.
@@ -94,11 +94,12 @@ def thin_repeats(found: Minimizers, runs: Int64s, most_positions: int) -> None:
 def sample_anchors(
     index: PlaceIndex, found: Minimizers, length: int, k: int, most_positions: int
 ) -> Int64s:
-    """Return sorted anchors (n,) int64 of minimizers, some with more than `most_places` positions.
+    """Return sorted anchors (n,) int64 at a sample of the positions of a query's minimizers.
 
-    These are the first positions of each minimizer. Of one that is frequent in the query, only the
-    first occurrences count, so that copies of a repeat keep all of their minimizers. Without a
-    minimizer with too many positions there are no anchors.
+    It includes minimizers with more than `most_positions` positions, by their first positions. Of a
+    minimizer that is frequent in the query, only the first occurrences count, so that copies of a
+    repeat keep all of their minimizers. If no minimizer has too many positions, there are no
+    anchors.
     """
     n = min(found.hashes.size, SAMPLE)
     runs, used = np.empty((n, 2), np.int64), 0
@@ -133,7 +134,7 @@ def n_before(hashes: UInt32s, i: int) -> int:
 
 @jit_part
 def n_within(runs: Int64s, most_positions: int) -> int:
-    """Return the number of positions of minimizers with at most `most_places` of them."""
+    """Return the number of genome positions of minimizers with at most `most_positions` of them."""
     total = 0
     for i in range(runs.shape[0]):
         own = runs[i, END] - runs[i, FIRST]
@@ -143,7 +144,7 @@ def n_within(runs: Int64s, most_positions: int) -> int:
 
 @jit_part
 def anchor(query: int, place: Int64, length: int, k: int) -> Int64:
-    """Return the anchor word of two positions of `Minimizers`; `length` is that of the query."""
+    """Return the anchor word of positions in query and genome, both encoded as in `Minimizers`."""
     is_back = (query ^ place) & 1
     own = query >> 1
     if is_back:
@@ -153,7 +154,7 @@ def anchor(query: int, place: Int64, length: int, k: int) -> Int64:
 
 @jit_part
 def sort_words(words: Int64s) -> None:
-    """Sort words in place."""
+    """Sort int64 words in place."""
     if words.size > FEW:
         words.sort()
         return

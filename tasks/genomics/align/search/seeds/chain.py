@@ -39,14 +39,14 @@ ALONE = -1
 
 
 class Reach(NamedTuple):
-    """Distances that chains may bridge.
+    """Largest distances between two anchors that a chain may join.
 
     Attributes
     ----------
     k : bases of an anchor
     gap : maximum of bases from anchor to anchor, in the query and in the genome
     shift : maximum of diagonals between two anchors
-    far : maximum of bases of a far step, in the query and in the genome
+    far : maximum of bases of a far step, which long queries may take, in either sequence
     """
 
     k: int
@@ -72,9 +72,10 @@ class Chains(NamedTuple):
 
 @jit_part
 def chains_of(anchors: Int64s, records: Int64s, reach: Reach, length: int) -> Chains:
-    """Return the chains of sorted anchors; `records` (r + 1,) are the offsets of the sequences.
+    """Return the chains of sorted anchors, by dynamic programming.
 
-    `length` is that of a long query; 0 disables far steps.
+    `records` (r + 1,) are the offsets of the genome's sequences. `length` is that of a long query;
+    0 disables far steps.
     """
     n = anchors.size
     best, parent = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -114,9 +115,9 @@ def chains_of(anchors: Int64s, records: Int64s, reach: Reach, length: int) -> Ch
 
 @jit_part
 def best_before(tree: Int64s, own: int, best: Int64s, first: int) -> int:
-    """Return the best anchor in the buckets before a position of the query; ALONE for none.
+    """Return the best chain end (an anchor) before a query position, from a Fenwick tree.
 
-    Anchors before index `first` do not count.
+    The result is ALONE if there is none. Anchors before index `first` do not count.
     """
     found, at = ALONE, own >> BUCKET_BITS
     while at > 0:
@@ -129,7 +130,7 @@ def best_before(tree: Int64s, own: int, best: Int64s, first: int) -> int:
 
 @jit_part
 def add_end(tree: Int64s, own: int, best: Int64s, first: int, i: int) -> None:
-    """Update the tree with anchor i as a chain end before later positions of the query."""
+    """Add anchor i as a chain end to the Fenwick tree of best ends before each query position."""
     at = (own >> BUCKET_BITS) + 1
     while at < tree.size:
         if tree[at] < first or best[i] > best[tree[at]]:
@@ -139,7 +140,7 @@ def add_end(tree: Int64s, own: int, best: Int64s, first: int, i: int) -> None:
 
 @jit_part
 def parts(anchor: int) -> tuple[int, int, int]:
-    """Return strand, position in the genome and position in the query on that strand."""
+    """Split an anchor word into strand, genome position and query position on that strand."""
     strand = anchor >> STRAND_BIT
     place = (anchor >> QUERY_BITS) & ((1 << (STRAND_BIT - QUERY_BITS)) - 1)
     return strand, place, anchor & QUERY_MASK
@@ -147,7 +148,10 @@ def parts(anchor: int) -> tuple[int, int, int]:
 
 @jit_part
 def gain(across: int, along: int, reach: Reach) -> int:
-    """Return the gain of an anchor after another one, given the distances of their starts."""
+    """Return the score that an anchor adds to a chain, by its distance from the previous one.
+
+    The distances are `across` in the query and `along` in the genome.
+    """
     gap = abs(across - along)
     if across <= 0 or along <= 0 or across > reach.gap or gap > reach.shift:
         return APART
@@ -156,7 +160,7 @@ def gain(across: int, along: int, reach: Reach) -> int:
 
 @jit_part
 def far_gain(across: int, along: int, reach: Reach) -> int:
-    """Return the gain of an anchor after another one by a far step."""
+    """Return the score that an anchor adds to a chain of a long query by a far step."""
     gap, step = abs(across - along), min(across, along)
     if step <= 0 or max(across, along) > reach.far:
         return APART
@@ -166,7 +170,7 @@ def far_gain(across: int, along: int, reach: Reach) -> int:
 
 @jit_part
 def gap_cost(gap: int, k: int) -> int:
-    """Return the cost of a gap between two anchors."""
+    """Return the cost of a gap between two anchors of a chain."""
     if not gap:
         return 0
     cost = 1 + k * gap // 100
@@ -207,7 +211,7 @@ def traced(best: Int64s, parent: Int64s) -> Chains:
 
 @jit_part
 def sorted_chains(scores: Int64s, offsets: Int64s, members: Int64s) -> Chains:
-    """Return chains sorted by their own scores, without those of anchors in other chains."""
+    """Return chains sorted by `scores`, which exclude anchors that belong to other chains."""
     n = scores.size
     order = np.empty(n, np.int64)
     for i in range(n):

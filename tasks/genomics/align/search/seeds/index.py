@@ -37,7 +37,7 @@ class PlaceIndex(NamedTuple):
 
 
 def build_seed_index(codes: npt.NDArray[np.uint8], seeds: Seeds) -> PlaceIndex:
-    """Return the index of codes (n,) uint8, n below MOST_LETTERS."""
+    """Return the index of the minimizers of codes (n,) uint8, n below MOST_BASES."""
     found = minimizers(codes, 0, codes.size, seeds)
     entries = found.hashes.astype(np.uint64) << np.uint64(PLACE_BITS)
     entries |= found.positions.astype(np.uint64)
@@ -51,7 +51,7 @@ def build_seed_index(codes: npt.NDArray[np.uint8], seeds: Seeds) -> PlaceIndex:
 
 @jit
 def fill_starts(entries: UInt64s, shift: int, starts: UInt32s) -> None:
-    """Fill the offset of each bucket."""
+    """Set starts[b] to the index of the first entry of hash bucket b."""
     bucket = 0
     for i in range(entries.size):
         own = np.int64(entries[i] >> np.uint64(PLACE_BITS)) >> shift
@@ -64,7 +64,7 @@ def fill_starts(entries: UInt64s, shift: int, starts: UInt32s) -> None:
 
 @jit
 def look_up(index: PlaceIndex, word: int) -> Any:
-    """Return the first and the end index of the entries with this hash."""
+    """Return the first and the end index of the entries with hash `word`."""
     bucket = np.int64(word) >> index.shift
     low, end = np.int64(index.starts[bucket]), np.int64(index.starts[bucket + 1])
     low = first_at(index.entries, low, end, np.uint64(word) << np.uint64(PLACE_BITS))
@@ -79,7 +79,7 @@ def look_up(index: PlaceIndex, word: int) -> Any:
 
 @jit_part
 def first_at(entries: UInt64s, low: Int64, high: Int64, key: np.uint64) -> Any:
-    """Return the first index in low..high - 1 whose entry is not below a key, or `high`."""
+    """Return the first index in low..high - 1 of an entry that is at least `key`, or `high`."""
     while high - low > LONG_BUCKET:
         middle = (low + high) // 2
         if entries[middle] < key:

@@ -24,12 +24,12 @@ MOST_K = 15  # two bits per base, and NONE is no hash
 
 
 class Seeds(NamedTuple):
-    """Selection of k-mers as seeds.
+    """Selection of k-mers as seeds: minimizers.
 
     Attributes
     ----------
     k : bases of a k-mer, odd, so that none is its own reverse complement
-    w : k-mers of a window
+    w : number of consecutive k-mers of which the one with the least hash is a seed
     """
 
     k: int
@@ -78,7 +78,7 @@ def minimizers(codes: Bytes, begin: int, end: int, seeds: Seeds) -> Minimizers:
 
 @jit_part
 def grow_array(array: npt.NDArray[ScalarT], most: int) -> npt.NDArray[ScalarT]:
-    """Return an array with the same items and more capacity, enough for another tile."""
+    """Return an array with the same items, and capacity for those of another TILE of positions."""
     out = np.empty(min(2 * array.size, most) + TILE, array.dtype)
     for i in range(array.size):
         out[i] = array[i]
@@ -87,7 +87,7 @@ def grow_array(array: npt.NDArray[ScalarT], most: int) -> npt.NDArray[ScalarT]:
 
 @jit_part
 def hash_kmers(codes: Bytes, begin: int, n: int, k: int, words: UInt32s, backs: Bytes) -> None:
-    """Fill the hashes of n k-mers from `begin` on, and flags of those of the reverse strand."""
+    """Write the hashes of n k-mers to `words`, and 1 to `backs` for each reverse complement."""
     mask, top = np.uint32((1 << (2 * k)) - 1), np.uint32(2 * (k - 1))
     word, back, good = np.uint32(0), np.uint32(0), 0
     for i in range(begin, begin + k - 1):
@@ -107,7 +107,7 @@ def hash_kmers(codes: Bytes, begin: int, n: int, k: int, words: UInt32s, backs: 
 
 @jit_restrict_part
 def mix(words: UInt32s, n: int, mask: np.uint32) -> None:
-    """Replace k-mers by hashes: a permutation of the words of 2k bits. NONE stays."""
+    """Replace k-mers (2k bits) by their hashes, a permutation of these; NONE stays."""
     half = np.uint32(15)
     for i in range(n):
         h = (words[i] * np.uint32(0x9E3779B1)) & mask
@@ -118,7 +118,7 @@ def mix(words: UInt32s, n: int, mask: np.uint32) -> None:
 
 @jit_part
 def fill_window_minima(words: UInt32s, n: int, w: int, least: UInt32s, other: UInt32s) -> None:
-    """Fill `least` with the maximum of the least hashes of the windows of each position.
+    """Set least[i] to the maximum, over the windows of w hashes that include i, of their minima.
 
     A hash is the least of one of its windows if it equals this maximum.
     """

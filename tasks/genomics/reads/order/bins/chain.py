@@ -22,9 +22,10 @@ WAITING = 1 << 22  # edges that are sorted at once
 
 
 def edges_of(bins: Numbers) -> tuple[Numbers, Numbers]:
-    """Return keys and counts of the edges of reads, by their (n, 2) bins; NO_BIN has no edges.
+    """Return the edges between bins that reads join: distinct keys and counts.
 
-    Edges are stored in both directions: a key is one bin x 2^20 + the other; keys are ascending.
+    A read joins the bins of its halves, `bins` (n, 2); NO_BIN has no edges. Edges are stored in
+    both directions: a key is one bin x 2^20 + the other; keys are ascending.
     """
     bins = bins[bins[:, LEFT] != NO_BIN]
     both = np.concatenate((bins, bins[:, ::-1]))
@@ -32,18 +33,18 @@ def edges_of(bins: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def buckets(n: int) -> Numbers:
-    """Return the borders of the keys of n buckets of bins: (n + 1,) int64."""
+    """Return the edge keys that separate n buckets of equally many bins: (n + 1,) int64."""
     bins = np.arange(n + 1, dtype=np.int64) * NO_BIN // n
     borders: Numbers = bins << BIN_BITS
     return borders
 
 
 def heaviest(runs: Iterable[tuple[Numbers, Numbers]]) -> Numbers:
-    """Return the keys of the heaviest edges of each bin, ascending by bin and weight.
+    """Return the keys of each bin's NEIGHBOURS heaviest edges, ascending by bin and weight.
 
     Parameters
     ----------
-    runs : keys and counts of edges; a key may occur in several runs
+    runs : sorted keys and counts of edges; a key may occur in several runs
     """
     keys, counts = _merged(runs)
     order = np.lexsort((keys, counts, keys >> BIN_BITS))  # the heaviest is last
@@ -54,7 +55,7 @@ def heaviest(runs: Iterable[tuple[Numbers, Numbers]]) -> Numbers:
 
 
 def _merged(runs: Iterable[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
-    """Return distinct ascending keys with the sums of their counts; buffers few runs at a time."""
+    """Merge runs of edges, few at a time: return distinct ascending keys, and sums of counts."""
     none = np.empty(0, np.int64)
     waiting, n, whole = [(none, none)], 0, 0
     for keys, counts in runs:
@@ -77,7 +78,9 @@ def _summed(runs: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
 
 
 def ranks_of(keys: Numbers) -> Numbers:
-    """Return the position of each bin in the walk, (NO_BIN + 1,) int64; NO_BIN without edges.
+    """Return the rank of each bin in a depth-first walk along edges, (NO_BIN + 1,) int64.
+
+    Bins without edges have rank NO_BIN.
 
     Parameters
     ----------
@@ -91,7 +94,7 @@ def ranks_of(keys: Numbers) -> Numbers:
 
 @jit
 def walk_bins(begins: Int64s, neighbours: Int32s, ranks: Int64s) -> None:
-    """Number bins in the order of a depth-first walk; unreached bins keep NO_BIN."""
+    """Number bins in the order of a depth-first walk; unreached bins keep rank NO_BIN."""
     stack = np.empty(neighbours.size + 1, np.int64)
     n = 0
     for first in range(NO_BIN):

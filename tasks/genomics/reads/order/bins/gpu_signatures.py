@@ -45,7 +45,7 @@ def bins_of_lines(text: Text, begins: Numbers, ends: Numbers) -> Numbers:
 
 
 def _signed_lines(text: Text, begins: Numbers, ends: Numbers) -> list[Numbers]:
-    """Return the bins of runs of lines that fit the device."""
+    """Return the bins of reads, in batches of consecutive reads that fit the device's memory."""
 
     def work(run: Run) -> Numbers:
         return _signed(packed_reads(text, begins[run], ends[run]))
@@ -54,7 +54,7 @@ def _signed_lines(text: Text, begins: Numbers, ends: Numbers) -> list[Numbers]:
 
 
 def bound_launch_bytes(lengths: Numbers) -> int:
-    """Return the upper bound of device memory for reads of these lengths in one launch."""
+    """Return an upper bound of the device memory for reads of these lengths in one launch."""
     words = -(-lengths // WORD) + 1
     return WORD_BYTES * int(words.sum()) + READ_BYTES * lengths.size + RUN_BYTES
 

@@ -27,7 +27,7 @@ U = np.uint64
 
 
 class PackedReads(NamedTuple):
-    """Packed reads, each aligned to a word.
+    """Reads packed to two bits per base, each aligned to a 64-bit word.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class PackedReads(NamedTuple):
 
 
 def packed_reads(text: Text, begins: Numbers, ends: Numbers) -> PackedReads:
-    """Return the packed reads text[begins:ends]."""
+    """Pack the reads text[begins[i]:ends[i]] to two bits per base."""
     lengths = ends - begins
     firsts = np.zeros(lengths.size + 1, np.int64)
     np.cumsum(-(-lengths // WORD), out=firsts[1:])
@@ -58,7 +58,7 @@ def packed_reads(text: Text, begins: Numbers, ends: Numbers) -> PackedReads:
 
 @jit
 def pack_lines(text: Bytes, begins: Int64s, reads: PackedReads) -> None:
-    """Write the words of reads, which are zero before."""
+    """Write the packed words of reads, which are zero before."""
     for i in range(begins.size):
         word = reads.firsts[i]
         for at in range(0, reads.lengths[i], WORD):
@@ -69,7 +69,7 @@ def pack_lines(text: Bytes, begins: Int64s, reads: PackedReads) -> None:
 
 @jit_inline_part
 def pack_marked_word(text: Bytes, begin: int, n: int) -> tuple[np.uint64, np.uint32]:
-    """Return bases and marks of text[begin : begin + n], n <= WORD."""
+    """Return packed bases, and marks of other residues, of text[begin : begin + n], n <= WORD."""
     letters, others = U(0), U(0)
     for k in range(0, n, 8):
         count = min(8, n - k)

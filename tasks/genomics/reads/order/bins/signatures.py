@@ -35,7 +35,7 @@ LINE, FIRST, LAST = 0, 1, 2  # columns of a stretch: twice its line + half, firs
 
 
 class Pmers(NamedTuple):
-    """Work arrays of a batch of bases, indexed by position.
+    """Work arrays of p-mers (12-mers) of a batch of bases, indexed by position.
 
     Attributes
     ----------
@@ -46,7 +46,8 @@ class Pmers(NamedTuple):
         and the same for all bases of the p-mer
     eights, back_eights : (n,) uint16, words of eight bases; and their reverse complements
     hashes : (n,) uint32, hashes of p-mers
-    stretches : (m, 3) int64, LINE, FIRST and LAST
+    stretches : (m, 3) int64, ranges of the batch within one half of a read: LINE (2 * read + half),
+        FIRST and LAST p-mer
     """
 
     codes: Text
@@ -63,7 +64,10 @@ class Pmers(NamedTuple):
 def sign_lines(
     text: Text, begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Return the bins of both halves of lines, (n, 2) int64; short lines have one bin, twice."""
+    """Return the bins of both halves of reads, (n, 2) int64, by their p-mers with the lowest hash.
+
+    Short reads have one bin, twice.
+    """
     pmers = empty_pmers()
     least = np.full((len(begins), 2), NONE)
     sign_halves(
@@ -85,9 +89,9 @@ def empty_pmers() -> Pmers:
 
 @jit
 def sign_halves(text: Bytes, begins: Int64s, ends: Int64s, pmers: Pmers, least: UInt32s) -> None:
-    """Lower hashes (n, 2) to the minimum over the p-mers of each half.
+    """Lower the hashes `least` (n, 2) to the minimum over the p-mers of each half of a read.
 
-    Short lines have only a first half.
+    Short reads have only a first half.
     """
     bases, stretches = 0, 0
     for i in range(begins.size):
@@ -114,7 +118,10 @@ def sign_halves(text: Bytes, begins: Int64s, ends: Int64s, pmers: Pmers, least: 
 
 @jit_part
 def sign_stretches(pmers: Pmers, bases: int, stretches: int, least: UInt32s) -> None:
-    """Lower the hashes of halves to the minimum over these stretches."""
+    """Lower the hashes of reads' halves to the minimum over the p-mers in the batch.
+
+    `bases` and `stretches` are the numbers of items in the work arrays.
+    """
     s = pmers
     join_four_bases(s.codes, s.fours, s.back_fours, s.odd, bases)
     pair_fours(s.fours, s.back_fours, s.eights, s.back_eights, bases)
@@ -125,7 +132,10 @@ def sign_stretches(pmers: Pmers, bases: int, stretches: int, least: UInt32s) -> 
 
 @jit_restrict_part
 def join_four_bases(codes: Bytes, fours: Bytes, back_fours: Bytes, odd: Bytes, n: int) -> None:
-    """Write words of four bases; three bases are odd if all are equal, or one is not a base."""
+    """Write words of four bases from each position, and of their reverse complement.
+
+    Three bases are odd if all are equal, or one is not a base.
+    """
     for i in range(n):
         a, b, c, d = codes[i], codes[i + 1], codes[i + 2], codes[i + 3]
         fours[i] = a << 6 | b << 4 | c << 2 | d
@@ -137,7 +147,7 @@ def join_four_bases(codes: Bytes, fours: Bytes, back_fours: Bytes, odd: Bytes, n
 def pair_fours(
     fours: Bytes, back_fours: Bytes, eights: UInt16s, back_eights: UInt16s, n: int
 ) -> None:
-    """Write words of eight bases."""
+    """Write words of eight bases from each position, and of their reverse complement."""
     for i in range(n):
         eights[i] = np.uint16(fours[i]) << 8 | np.uint16(fours[i + 4])
         back_eights[i] = np.uint16(back_fours[i]) | np.uint16(back_fours[i + 4]) << 8
@@ -145,7 +155,10 @@ def pair_fours(
 
 @jit_restrict_part
 def join_odd(odd: Bytes, odds: Bytes, n: int) -> None:
-    """Write to `odds` if any of the LENGTH - 2 triples of a p-mer is odd; `odd` is changed."""
+    """Set odds[i] if any three bases in the p-mer at i are odd, as in `join_four_bases`.
+
+    `odd` is changed.
+    """
     for i in range(n):
         odd[i] = odd[i] | odd[i + 1] | odd[i + 2] | odd[i + 3]
     for i in range(n):
@@ -154,7 +167,7 @@ def join_odd(odd: Bytes, odds: Bytes, n: int) -> None:
 
 @jit_restrict_part
 def hash_pmers(pmers: Pmers, n: int) -> None:
-    """Write the lower hash of both strands of p-mers; NONE for those that are not allowed."""
+    """Write the lower hash of both strands of each p-mer; NONE if its bases are odd."""
     s = pmers
     for i in range(n):
         forward = np.uint32(s.eights[i]) << np.uint32(8) | np.uint32(s.fours[i + 8])
@@ -166,7 +179,7 @@ def hash_pmers(pmers: Pmers, n: int) -> None:
 
 @jit_restrict
 def lower_halves(hashes: UInt32s, stretches: Int64s, n: int, least: UInt32s) -> None:
-    """Lower the hash of each half to the minimum over a stretch."""
+    """Lower the hash of each half of a read to the minimum over the hashes of its range."""
     for k in range(n):
         # unsigned indices avoid the check for negative ones
         first, line = np.uint64(stretches[k, FIRST]), stretches[k, LINE]
@@ -178,7 +191,10 @@ def lower_halves(hashes: UInt32s, stretches: Int64s, n: int, least: UInt32s) -> 
 
 @jit
 def find_bins(least: UInt32s, bins: Int64s) -> None:
-    """Write the bins of hashes. These are minima, so their bits are mixed once more."""
+    """Write the bin, a 20-bit hash, of each half's lowest p-mer hash (n, 2).
+
+    These are minima, so their bits are mixed once more.
+    """
     for i in range(len(least)):
         for half in range(2):
             own = least[i, half] if least[i, half] != NONE else least[i, 1 - half]
