@@ -30,13 +30,8 @@ class KnownWindows:
         self.letters = np.zeros((min(n, MOST_CACHED), WINDOW), np.uint8)
         self._owners = np.full(len(self.letters), -1, np.int64)
 
-<<<<<<< HEAD
     def ready(self, numbers: Positions) -> None:
-        """Decode the windows that are missing from the cache, adjacent ones together.
-=======
-    def ready(self, numbers: Places) -> None:
         """Decode the windows that are missing from the cache, adjacent ones at once.
->>>>>>> x
 
         `numbers` has at most half as many windows as the cache.
         """
