@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WorkersAbove = Annotated[
     int,
-    typer.Option("--wait-workers", min=0, help="Begin when so many workers are there."),
+    typer.Option("--wait-workers", min=0, help="Start once this many workers are connected."),
 ]
 Kind = Annotated[
     str,
@@ -36,17 +36,23 @@ Kind = Annotated[
 SchedulerFile = Annotated[
     str, typer.Option(help="File in which a running Dask scheduler wrote its address.")
 ]
-TlsCaFile = Annotated[str, typer.Option(help="PEM of who signed the cluster's certificates.")]
-TlsCert = Annotated[str, typer.Option(help="PEM of our certificate.")]
-Dashboard = Annotated[
-    bool, typer.Option("--dashboard", help="Print the address of the page that shows the job.")
+TlsCaFile = Annotated[
+    str, typer.Option(help="PEM file of the authority that signed the cluster's certificates.")
 ]
-TlsKey = Annotated[str, typer.Option(help="PEM of its key, unless the certificate's holds it.")]
+TlsCert = Annotated[str, typer.Option(help="PEM file of the client's certificate.")]
+Dashboard = Annotated[
+    bool, typer.Option("--dashboard", help="Print the address of the Dask dashboard.")
+]
+TlsKey = Annotated[
+    str, typer.Option(help="PEM file of the client's key, unless it is in the certificate's file.")
+]
 
 
 Oversubscribe = Annotated[
     bool,
-    typer.Option("--oversubscribe", help="Start more workers than this machine has room for."),
+    typer.Option(
+        "--oversubscribe", help="Allow more workers than this machine has cores and memory for."
+    ),
 ]
 PER_CORE, FEW = 2, 4  # most workers per core; number of workers that any machine may start
 

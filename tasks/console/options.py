@@ -28,7 +28,8 @@ def workers(default: str) -> OptionInfo:
     info: OptionInfo = typer.Option(
         "--workers",
         min=0,
-        help="Worker processes on this machine, jobs, pods or hosts; 0 works in this process. "
+        help="Number of workers: processes on this machine, batch jobs, pods or hosts; 0 works in "
+        "this process. "
         f"(default: {default})",
         show_default=False,
         rich_help_panel=CLUSTER,
@@ -43,7 +44,7 @@ Threads = Annotated[
     int,
     typer.Option(
         min=0,
-        help="Threads of each worker; 0 shares the cores among them.",
+        help="Threads of each worker; 0 divides the cores among the workers.",
         rich_help_panel=CLUSTER,
     ),
 ]
@@ -58,30 +59,31 @@ Device = Annotated[
     str,
     choice(
         of=choices.DEVICES,
-        help="gpu: a worker per GPU, or a scheduler's CPU and GPU workers.",
+        help="gpu: start one worker per GPU, or use the CPU and GPU workers of a scheduler.",
         panel=CLUSTER,
     ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress, neither a bar nor a line a minute.")
+    bool, typer.Option("--quiet", "-q", help="Show no progress: neither a bar nor a line a minute.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print only figures, as JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 DryRun = Annotated[
     bool,
-    typer.Option(
-        "--dry-run", help="Say what would be done, by the same checks; nothing is written."
-    ),
+    typer.Option("--dry-run", help="Run all checks and report what would be done; write nothing."),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Finish what an earlier run began.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted job.")]
 Overwrite = Annotated[
     bool,
     typer.Option(
-        "--overwrite", help="Replace an existing target; it stays until the new one is whole."
+        "--overwrite",
+        help=("Replace an existing target; the old one is kept until the new one is complete."),
     ),
 ]
 AcceptExportLoss = Annotated[
     bool,
-    typer.Option("--accept-loss", help="Leave out what has no place there; it is named."),
+    typer.Option(
+        "--accept-loss", help="Leave out items that the format cannot hold, and list them."
+    ),
 ]
 Damaged = Annotated[
     str,
@@ -103,7 +105,7 @@ SourceFormat = Annotated[
     choice(
         "--format",
         of=sorted(kind.name for kind in table.readable()),
-        help="Of the source:",
+        help="Format of the source:",
         panel=SOURCE,
         default="by content",
     ),
@@ -113,14 +115,16 @@ TargetFormat = Annotated[
     choice(
         "--format",
         of=sorted(kind.name for kind in table.writable()),
-        help="Of the target:",
+        help="Format of the target:",
         default="by suffix",
     ),
 ]
 Variable = Annotated[
     list[str] | None,
     typer.Option(
-        help="Array to take, repeatable. (default: all)", show_default=False, rich_help_panel=SOURCE
+        help="Name of an array to use; repeatable. (default: all)",
+        show_default=False,
+        rich_help_panel=SOURCE,
     ),
 ]
 Group = Annotated[
@@ -134,7 +138,10 @@ AcceptLoss = Annotated[
     bool,
     typer.Option(
         "--accept-loss",
-        help="Leave out what cannot be stored, and say what; without it such a source is refused.",
+        help=(
+            "Leave out items that cannot be stored, and list them; without it such a "
+            "source is refused."
+        ),
         rich_help_panel=SOURCE,
     ),
 ]
@@ -151,21 +158,21 @@ Codec = Annotated[
 Chunks = Annotated[
     str | None,
     typer.Option(
-        help="Chunk extents: 198,256,256 or y=256,x=256; -1 is a whole axis.",
+        help="Chunk shape: 198,256,256 or y=256,x=256; -1 is the whole axis.",
         rich_help_panel=CODEC,
     ),
 ]
 Block = Annotated[
     str | None,
     typer.Option(
-        help="Block extents, in the order of the codec's parameter block: z,y,x of an image.",
+        help="Block shape in the order of the codec's parameter block: z,y,x for an image.",
         rich_help_panel=CODEC,
     ),
 ]
 Param = Annotated[
     list[str] | None,
     typer.Option(
-        help="Codec parameter NAME=VALUE, such as scale=10000 where it is known; repeatable.",
+        help="Codec parameter NAME=VALUE, such as scale=10000; repeatable.",
         metavar="NAME=VALUE",
         rich_help_panel=CODEC,
         autocompletion=choices.parameters,

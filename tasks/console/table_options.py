@@ -128,4 +128,4 @@ def _help(several: list[Owned], with_owner: bool) -> str:
         owners.setdefault(f"{option.help}{default}", []).append(owner)
     if not with_owner and len(owners) == 1:
         return next(iter(owners))
-    return " ".join(f"Of {join_words(names)}: {text}" for text, names in owners.items())
+    return " ".join(f"For {join_words(names)}: {text}" for text, names in owners.items())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def bench(
     source: Annotated[
         str | None,
-        typer.Argument(help="Your scene. (default: a synthetic one)", show_default=False),
+        typer.Argument(help="Scene to measure. (default: a synthetic one)", show_default=False),
     ] = None,
     scene: Annotated[
         str | None,
@@ -28,9 +28,12 @@ def bench(
             show_default=False,
         ),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds; the table has their medians.")] = 5,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="Number of rounds; the table has their medians.")
+    ] = 5,
     device: Annotated[
-        str, choice(of=DEVICES, help="gpu: kernels, copies and ceilings instead of peers.")
+        str,
+        choice(of=DEVICES, help="gpu: measure kernels, copies and upper bounds instead of peers."),
     ] = "cpu",
     peers: Annotated[
         bool, typer.Option(help="Measure other compressors that are installed.")

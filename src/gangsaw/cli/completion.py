@@ -18,13 +18,13 @@ def completion(
     shell: Annotated[
         str,
         typer.Argument(
-            help="Shell that reads it.",
+            help="Shell to complete in.",
             metavar="|".join(SHELLS),
             autocompletion=completing(SHELLS),
         ),
     ],
 ) -> None:
-    """Print what a shell reads to complete commands, options and their values.
+    """Print the completion script of a shell for commands, options and their values.
 
     Example: gangsaw completion bash >> ~/.bashrc
     """

@@ -58,7 +58,7 @@ def compress(
     dry_run: opt.DryRun = False,
     shown: Shown,
 ) -> None:
-    """Compress a scene, visibilities or an array into a Zarr store.
+    """Compress images, visibilities, reads, genomes, text or arrays into a Zarr store.
 
     Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
     """

@@ -19,15 +19,19 @@ SHOWN = 10  # entries of the history in the table; --json has all
 
 
 def info(
-    store: Annotated[str, typer.Argument(help="Zarr store to look at.")],
+    store: Annotated[str, typer.Argument(help="Zarr store to describe.")],
     plot: Annotated[
         Path | None,
-        typer.Option(help="Picture to write: bits of each block, or what suits the data."),
+        typer.Option(
+            help=(
+                "Picture to write: bits per sample of each block, or a plot for the kind of data."
+            )
+        ),
     ] = None,
     overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Show what a store holds and how well it is compressed; no block is decoded.
+    """Show the arrays of a store and their compression ratios, without decoding.
 
     Example: gangsaw info scene.zarr --plot scene.png
     """

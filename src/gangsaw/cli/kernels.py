@@ -12,15 +12,18 @@ import typer
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import print_table, size, write_json
 
-app = typer.Typer(help="Compiled kernels: which are here, packs that travel, a warm cache.")
-Codec = Annotated[str, typer.Option("--codec", help="Only of this codec's samples.")]
+app = typer.Typer(help="Manage compiled kernels: list them, build packs, fill the cache.")
+Codec = Annotated[str, typer.Option("--codec", help="Compile only the kernels of this codec.")]
 FirstRuns = Annotated[
     bool,
     typer.Option(
-        "--first-runs", help="Only the kernels that first commands call: a minute, not several."
+        "--first-runs",
+        help=("Compile only the kernels of common first commands: one minute instead of several."),
     ),
 ]
-Processes = Annotated[int, typer.Option(min=0, help="Processes at a time, 0 for one per core.")]
+Processes = Annotated[
+    int, typer.Option(min=0, help="Number of parallel processes; 0 for one per core.")
+]
 
 
 @app.command(name="list")
@@ -33,11 +36,11 @@ def list_kernels(
         ),
     ] = False,
     domain: Annotated[
-        str, typer.Option(help="With --write: names of first runs, with commas between.")
+        str, typer.Option(help="With --write: names of first runs, separated by commas.")
     ] = "",
     processes: Processes = 1,
 ) -> None:
-    """Show the level of instructions that holds, the packs, and why one is not used.
+    """Show the instruction set level in use, the packs of kernels, and unused packs.
 
     Example: gangsaw kernels list
     """
@@ -68,12 +71,18 @@ def build(
     level: Annotated[
         str,
         typer.Option(
-            help="Levels of instructions, with commas between. (default: this processor's best)",
+            help=(
+                "Instruction set levels, separated by commas. (default: the highest of "
+                "this processor)"
+            ),
             show_default=False,
         ),
     ] = "",
     into: Annotated[
-        Path | None, typer.Option(help="Folder. (default: the package's own)", show_default=False)
+        Path | None,
+        typer.Option(
+            help="Folder for the packs. (default: the folder of the package)", show_default=False
+        ),
     ] = None,
     codec: Codec = "",
     first_runs: FirstRuns = False,
@@ -81,9 +90,9 @@ def build(
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Compile all kernels for a level of instructions into one file, a pack.
+    """Compile all kernels for an instruction set level into one file, a pack.
 
-    A pack is code: who can write the folder of packs runs code as each user of it.
+    A pack is code: whoever can write to the folder of packs can run code as its users.
 
     Example: gangsaw kernels build --level x86-64-v3 --into packs
     """
@@ -118,7 +127,7 @@ def warm(
     processes: Processes = 0,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Compile what no pack holds into your cache: for images, and on login nodes.
+    """Compile kernels without a pack into the cache, for images or on login nodes.
 
     Example: gangsaw kernels warm --codec dna
     """

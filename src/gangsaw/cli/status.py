@@ -27,17 +27,18 @@ WORKERS = ("worker", "threads", "tasks", "processor", "memory")
 
 def status(
     address: Annotated[
-        str, typer.Argument(help="Of a Dask scheduler, tcp://HOST:8786, or of its dashboard.")
+        str,
+        typer.Argument(help="Address of a Dask scheduler, tcp://HOST:8786, or of its dashboard."),
     ] = "",
     *,
     scheduler_file: SchedulerFile = "",
     tls_ca_file: TlsCaFile = "",
     tls_cert: TlsCert = "",
     tls_key: TlsKey = "",
-    watch: Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Update until Ctrl-C.")] = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Show the jobs of a cluster: how far they are, what failed, and who works.
+    """Show the jobs of a cluster: progress, failures and workers.
 
     Example: gangsaw status http://127.0.0.1:8787
     """

@@ -44,7 +44,7 @@ def _command(
         typer.Option(
             "--verbose",
             "-v",
-            help="Log choices, retries and where the time went, to standard error.",
+            help="Log decisions, retries and times of the stages to standard error.",
             callback=_log_all,
         ),
     ] = False,

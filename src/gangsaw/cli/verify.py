@@ -46,7 +46,7 @@ def verify(
     format_options: Mapping[str, str],
     shown: Shown,
 ) -> None:
-    """Check that every chunk is there, whole and decodable; compare with the source.
+    """Check that every chunk is present and decodable; compare with the source.
 
     Example: gangsaw verify scene.zarr --against scene.hdr
     """

@@ -30,5 +30,5 @@ INTERLEAVE = Option(
     "interleave", "Order of the axes.", "as the source was", choices=tuple(INTERLEAVES)
 )
 BYTE_ORDER = Option(
-    "byte_order", "Of the samples.", "as the source was", choices=tuple(BYTE_ORDERS)
+    "byte_order", "Byte order of the samples.", "as the source was", choices=tuple(BYTE_ORDERS)
 )

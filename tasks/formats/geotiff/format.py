@@ -79,7 +79,7 @@ GEOTIFF = Format(
     takes=frozenset({"variables", "group"}),
     export=_export,
     export_options=(
-        Option("cog", "Write a cloud-optimised file, compressed.", "no", choices=("yes", "no")),
+        Option("cog", "Write a compressed cloud-optimised GeoTIFF.", "no", choices=("yes", "no")),
     ),
     suffixes=(".tif", ".tiff"),
     damaged=("fill",),

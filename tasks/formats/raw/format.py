@@ -111,10 +111,15 @@ RAW = Format(
     open=_open,
     independent_reader=_open_independent_reader,
     options=(
-        Option("shape", "bands,rows,columns, whatever the interleave.", read=extents),
+        Option("shape", "Shape as bands,rows,columns, for every interleave.", read=extents),
         Option("dtype", "Sample type, such as uint16."),
         Option("interleave", "Order of the axes.", "bsq", choices=tuple(INTERLEAVES)),
-        Option("byte_order", "Of the samples.", "that of --dtype", choices=tuple(BYTE_ORDERS)),
+        Option(
+            "byte_order",
+            "Byte order of the samples.",
+            "that of --dtype",
+            choices=tuple(BYTE_ORDERS),
+        ),
         Option("offset", "Bytes before the first sample.", "0", read=int),
     ),
     export=_export,

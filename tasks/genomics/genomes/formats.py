@@ -190,9 +190,13 @@ COLLECTION = Format(
     about="several genomes together, the more alike the smaller",
     sure=_sure_of_collection,
     open=_open_collection,
-    options=(Option("collection", "take FASTA files for related genomes.", choices=("yes",)),),
+    options=(
+        Option(
+            "collection", "Store FASTA files as a collection of related genomes.", choices=("yes",)
+        ),
+    ),
     export=_export_collection,
-    export_options=(Option("sample", "the one genome to write, by its name."),),
+    export_options=(Option("sample", "Name of the genome to write."),),
     suffixes=(*FASTA_NAMES, *PACKED),
     fit=_fit_collection,
     damaged=("skip",),

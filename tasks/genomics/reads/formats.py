@@ -205,22 +205,29 @@ def _export_bam(source: Source, paths: Paths, options: ExportOptions, work: Work
 
 _ORDER = Option(
     "order",
-    "Of the records. smallest: fewest bytes, by trial; bins, sorted: by place, names cost more.",
+    (
+        "Order of the records. smallest: fewest bytes, by trial. bins, sorted: "
+        "reads of the same genome region together; names take more bytes."
+    ),
     ORDERS[0],
     choices=ORDERS,
 )
-_SCRATCH = Option("scratch", "Folder for what an order other than kept needs.", "beside the target")
-_QUALITIES = Option(
-    "qualities", "What to store of them; binned: 8 values.", QUALITIES[0], choices=QUALITIES
+_SCRATCH = Option(
+    "scratch", "Folder for temporary files of orders other than kept.", "beside the target"
 )
-_PHRED = Option("phred", "Letter of quality 0.", "33", read=int, choices=PHREDS)
-_NAMES = Option("names", "What to store of them.", NAMES[0], choices=NAMES)
-_INTERLEAVED = Option("interleaved", "Whether mates alternate in one file.", NO, choices=(NO, YES))
-_PAIRING = Option("pairing", "Whether names of mates must agree.", PAIRINGS[0], choices=PAIRINGS)
-_SETS = Option("sets", "Files whose reads belong together, as 2,1,1.", "by their names")
-_SINGLES = Option("singles", "Whether to keep those without mates.", NO, choices=(NO, YES))
-_TAGS = Option("tags", "Those to keep behind names, as RX,CB; or all.", "none")
-_SHARD = Option("shard", "Which part of the records, such as 3/16.", "1/1")
+_QUALITIES = Option(
+    "qualities", "Precision of qualities; binned: 8 values.", QUALITIES[0], choices=QUALITIES
+)
+_PHRED = Option("phred", "ASCII offset of quality 0.", "33", read=int, choices=PHREDS)
+_NAMES = Option("names", "Read names to store.", NAMES[0], choices=NAMES)
+_INTERLEAVED = Option("interleaved", "Mates alternate in one file.", NO, choices=(NO, YES))
+_PAIRING = Option(
+    "pairing", "Check that the names of mates agree, or not.", PAIRINGS[0], choices=PAIRINGS
+)
+_SETS = Option("sets", "Number of files of each read set, such as 2,1,1.", "by their names")
+_SINGLES = Option("singles", "Store reads without a mate.", NO, choices=(NO, YES))
+_TAGS = Option("tags", "BAM tags to append to names, such as RX,CB, or all.", "none")
+_SHARD = Option("shard", "Part of the records to write, such as 3/16.", "1/1")
 
 FASTQ = Format(
     name="fastq",

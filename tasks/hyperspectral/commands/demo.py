@@ -53,12 +53,10 @@ class Two(Workers):
 def demo(
     source: Annotated[
         str | None,
-        typer.Argument(help="Your scene. (default: a synthetic one)", show_default=False),
+        typer.Argument(help="Scene to measure. (default: a synthetic one)", show_default=False),
     ] = None,
     *,
-    out: Annotated[Path, typer.Option(help="Folder for everything that is made.")] = Path(
-        "gangsaw-demo"
-    ),
+    out: Annotated[Path, typer.Option(help="Folder for all output.")] = Path("gangsaw-demo"),
     scene: Annotated[
         str, typer.Option("--size", help="bands,rows,columns of the synthetic scene.")
     ] = "96,512,512",

@@ -32,13 +32,16 @@ def decode(
         str, choice(of=("bsq", "bil", "bip"), help="Order of the axes of the ENVI file.")
     ] = "bsq",
     byte_order: Annotated[
-        str, choice(of=("little", "big"), help="Of the samples of the ENVI file.")
+        str, choice(of=("little", "big"), help="Byte order of the samples in the ENVI file.")
     ] = "little",
     max_bytes: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Bytes of samples that a file may claim; they are held in memory. (default: 2^30)",
+            help=(
+                "Maximum number of bytes of decoded samples, which are kept in memory. "
+                "(default: 2^30)"
+            ),
             show_default=False,
         ),
     ] = None,
@@ -66,7 +69,7 @@ def decode(
 @app.command()
 def encode(
     source: Annotated[
-        str, typer.Argument(help="ENVI header or another source of one integer array.")
+        str, typer.Argument(help="ENVI header, or another source with one integer array.")
     ],
     target: Annotated[Path, typer.Argument(help="CCSDS-123 file to write.")],
     params: opt.ParamsFile = None,

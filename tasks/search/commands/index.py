@@ -28,15 +28,18 @@ def index(
     store: Annotated[str, typer.Argument(help="Zarr store of text or of a genome.")],
     *,
     index: Annotated[
-        str, typer.Option(help="Where it goes. (default: STORE.index.zarr)", show_default=False)
+        str, typer.Option(help="Index to write. (default: STORE.index.zarr)", show_default=False)
     ] = "",
     variable: opt.Variable = None,
     rate: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Places of which one is kept: fewer take less room, and longer to be located. "
-            "(default: 64, of bases 32)",
+            help=(
+                "Sampling rate of the suffix array: one of so many positions is stored. "
+                "A higher rate takes less space, and hits are located more slowly. "
+                "(default: 64; 32 for bases)"
+            ),
             show_default=False,
         ),
     ] = None,
@@ -45,7 +48,7 @@ def index(
     dry_run: opt.DryRun = False,
     shown: Shown,
 ) -> None:
-    """Index the text or the bases of a store, so that search finds patterns in it.
+    """Index the text or the bases of a store for gangsaw search.
 
     Example: gangsaw index logs.zarr
     """

@@ -31,7 +31,7 @@ class Sought:
     PANEL: ClassVar[str] = "Patterns"
     file: Annotated[
         Path | None,
-        typer.Option("--file", "-f", help="File of patterns, one a line; - or a pipe, too."),
+        typer.Option("--file", "-f", help="File of patterns, one per line; - for standard input."),
     ] = None
     in_hex: Annotated[
         bool, typer.Option("--hex", help="Patterns are bytes as hexadecimal digits.")
@@ -51,12 +51,17 @@ class SearchOutput:
         typer.Option(
             "--count",
             "-c",
-            help="Print only how many lines, or reads, have a hit; of a genome, which has no "
-            "lines, as --count-matches.",
+            help=(
+                "Print only the number of lines or reads with a hit; for a genome the "
+                "same as --count-matches."
+            ),
         ),
     ] = False
     count_matches: Annotated[
-        bool, typer.Option("--count-matches", help="Print only how often each pattern is there.")
+        bool,
+        typer.Option(
+            "--count-matches", help="Print only the number of occurrences of each pattern."
+        ),
     ] = False
     most: Annotated[
         int | None,
@@ -64,42 +69,47 @@ class SearchOutput:
             "--max",
             "-m",
             min=1,
-            help="Hits of each pattern. (default: all)",
+            help="Maximum number of hits of each pattern. (default: all)",
             show_default=False,
         ),
     ] = None
     context: Annotated[
         int,
         typer.Option(
-            "--context", "-C", min=0, help="Lines around each; of bases, residues around it."
+            "--context",
+            "-C",
+            min=0,
+            help="Number of context lines around each hit; of bases around it in genomes.",
         ),
     ] = 0
 
 
 @panels
 def search(
-    store: Annotated[str, typer.Argument(help="Zarr store that gangsaw index has indexed.")],
+    store: Annotated[str, typer.Argument(help="Zarr store with an index of gangsaw index.")],
     patterns: Annotated[
-        list[str] | None, typer.Argument(help="What to look for.", metavar="[patterns]...")
+        list[str] | None, typer.Argument(help="Patterns to search for.", metavar="[patterns]...")
     ] = None,
     *,
     sought: Sought,
     shown: SearchOutput,
     index: Annotated[
-        str, typer.Option(help="The index. (default: STORE.index.zarr)", show_default=False)
+        str, typer.Option(help="Index to use. (default: STORE.index.zarr)", show_default=False)
     ] = "",
     variable: Annotated[
         str | None,
-        typer.Option(help="Array, where several are indexed.", show_default=False),
+        typer.Option(
+            help="Name of the array to search, if several are indexed.", show_default=False
+        ),
     ] = None,
     cluster: Near,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Find patterns in a store, exactly, by its index: lines, or records or reads and places.
+    """Find exact occurrences of patterns in an indexed store: lines, records or reads.
 
-    Lines have the place of their first byte before them, counted from 0; so are reads; residues
-    count from 1. Of a line of more than 1 MiB a part is shown, and how many bytes are left out.
+    Each line follows the offset of its first byte. Offsets and reads count from 0, residues from 1.
+    Of a line of more than 1 MiB a part is shown, and the number of bytes left out.
     Exit codes: 0 found, 1 not found, 2 error.
 
     Example: gangsaw search logs.zarr "connection refused" -C 2

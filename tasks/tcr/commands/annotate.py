@@ -36,26 +36,40 @@ class Merging:
     PANEL: ClassVar[str] = "Errors"
     max_errors: Annotated[
         int,
-        typer.Option(min=0, max=8, help="Other letters of a CDR3 that errors make; 0 merges none."),
+        typer.Option(
+            min=0,
+            max=8,
+            help=(
+                "Maximum number of sequencing errors in a CDR3 that is merged with "
+                "another one; 0 merges none."
+            ),
+        ),
     ] = 2
     count_ratio: Annotated[
         float,
         typer.Option(
-            min=1, help="Reads of the right nucleotype for one of an error whose letters are sure."
+            min=1,
+            help=(
+                "Ratio of read counts above which a similar CDR3 with high qualities is "
+                "merged as an error."
+            ),
         ),
     ] = 10.0
     min_quality: Annotated[
         int,
         typer.Option(
-            min=0, max=93, help="Least Phred value of a CDR3's letters, each in its best read."
+            min=0, max=93, help="Minimum Phred quality of each base of a CDR3, in its best read."
         ),
     ] = 20
     tolerated: Annotated[
         float,
-        typer.Option(min=0, max=0.5, help="Share of letters outside the CDR3 that may be wrong."),
+        typer.Option(min=0, max=0.5, help="Maximum share of mismatches outside the CDR3."),
     ] = 0.1
     unproductive: Annotated[
-        bool, typer.Option("--unproductive", help="Keep those out of frame and with stop codons.")
+        bool,
+        typer.Option(
+            "--unproductive", help="Keep sequences that are out of frame or have a stop codon."
+        ),
     ] = False
 
     def choice(self, *, interleaved: bool, again: Again) -> AnnotateChoice:
@@ -80,7 +94,7 @@ def annotate(
     ],
     *,
     interleaved: Annotated[
-        bool, typer.Option("--interleaved", help="Mates alternate in the file that is read.")
+        bool, typer.Option("--interleaved", help="Mates alternate in the input file.")
     ] = False,
     genes: tcr.CountedGenes,
     merging: Merging,
@@ -89,7 +103,7 @@ def annotate(
     dry_run: opt.DryRun = False,
     printed: tcr.Printed,
 ) -> None:
-    """Find V, J and CDR3 of reads, and count their nucleotypes.
+    """Find V, J and CDR3 of reads, and count the nucleotypes.
 
     Candidates of new alleles are listed in OUT.tsv.alleles.tsv.
 

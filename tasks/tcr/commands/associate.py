@@ -30,7 +30,11 @@ class More:
     lasso: Annotated[
         bool,
         typer.Option(
-            "--lasso", help="Regress on all enzyme calls, too; the adaptive LASSO keeps some."
+            "--lasso",
+            help=(
+                "Also regress on all gene and end lengths, with variables selected by "
+                "the adaptive LASSO."
+            ),
         ),
     ] = False
     pgen: Annotated[
@@ -50,7 +54,9 @@ class More:
             show_default=False,
         ),
     ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Of the choice of N nucleotypes.")] = 0
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the random selection of N nucleotypes.")
+    ] = 0
 
     def extras(self) -> Extras:
         """Return the options as `Extras` of the function `associate`."""
@@ -63,7 +69,9 @@ class More:
 def associate(
     counts: Annotated[
         list[str],
-        typer.Argument(metavar="COUNTS.zarr...", help="Stores that the table was made from."),
+        typer.Argument(
+            metavar="COUNTS.zarr...", help="Stores of path counts from which the table was made."
+        ),
     ],
     table: Annotated[
         Path, typer.Argument(metavar="SHARED.parquet", help="Table of gangsaw tcr share.")
@@ -72,14 +80,19 @@ def associate(
     nu: Annotated[
         str | None,
         typer.Option(
-            help="Most n-nucleotides of the counts to take: 0,3,10 or all. (default: the most)",
+            help=(
+                "Limits on n-nucleotides whose counts are used: 0,3,10 or all. (default: "
+                "the highest)"
+            ),
             show_default=False,
         ),
     ] = None,
     pi: Annotated[
         str | None,
         typer.Option(
-            help="Longest palindromes of the counts to take: 0,4 or all. (default: the longest)",
+            help=(
+                "Limits on palindromes whose counts are used: 0,4 or all. (default: the highest)"
+            ),
             show_default=False,
         ),
     ] = None,

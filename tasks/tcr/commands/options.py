@@ -143,7 +143,9 @@ class Paths:
     """Options for the model of the counted paths."""
 
     PANEL: ClassVar[str] = "Model"
-    model: Annotated[str, choice(of=("dp1", "dp2", "both"), help="What is counted.")] = "both"
+    model: Annotated[
+        str, choice(of=("dp1", "dp2", "both"), help="Model whose paths are counted.")
+    ] = "both"
     strands: Annotated[
         int, typer.Option(min=1, max=2, help="dp2: strands of a palindrome that can be cut.")
     ] = 1
@@ -152,8 +154,10 @@ class Paths:
         typer.Option(
             parser=_limit,
             metavar=LIMIT,
-            help="Most n-nucleotides: of each junction in dp2, of all together in dp1. Above 15, "
-            "or with palindromes above 4, the CPU counts alone.",
+            help=(
+                "Maximum number of n-nucleotides: per junction in dp2, in total in dp1. "
+                "Above 15, or with palindromes above 4, only the CPU counts."
+            ),
         ),
     ] = 10
     d_segments: Annotated[
@@ -195,12 +199,16 @@ class RowOptions:
     ] = None
     ambiguous: Annotated[
         str,
-        choice(of=("drop", "first"), help="Of a call of several genes whose CDR3 parts differ."),
+        choice(
+            of=("drop", "first"),
+            help="Rows whose gene call lists several genes with different CDR3 parts.",
+        ),
     ] = "drop"
     unknown_allele: Annotated[
         str,
         choice(
-            of=("drop", "gene"), help="Of an allele that the germline lacks, of a gene that it has."
+            of=("drop", "gene"),
+            help="Rows with an allele that the germline lacks, of a gene that it has.",
         ),
     ] = "drop"
     max_length: Annotated[
@@ -226,7 +234,7 @@ class RowOptions:
         ),
     ] = False
     codons: Annotated[
-        str, choice(of=("cys", "both", "any"), help="Codons that a junction must have to be one.")
+        str, choice(of=("cys", "both", "any"), help="Conserved codons that a junction must have.")
     ] = "cys"
     dropped: Annotated[
         Path | None,
@@ -238,7 +246,7 @@ class RowOptions:
         bool,
         typer.Option(
             "--keep-going",
-            help="Leave files out that cannot be read, and the rest of those that are damaged.",
+            help="Skip files that cannot be read, and the rest of damaged files.",
         ),
     ] = False
 
@@ -264,15 +272,17 @@ class CountsTarget:
     chunk: Annotated[
         int | None,
         typer.Option(
-            min=1, help="References of a chunk of the store. (default: 16384)", show_default=False
+            min=1, help="References per chunk of the store. (default: 16384)", show_default=False
         ),
     ] = None
     by_d: Annotated[
         bool | None,
         typer.Option(
             "--by-d/--totals",
-            help="Store counts and calls of each D gene, or only what all give together. (default: "
-            "of each, up to 8 D genes)",
+            help=(
+                "Store counts and calls for each D gene, or only the totals. (default: "
+                "for each, up to 8 D genes)"
+            ),
             show_default=False,
         ),
     ] = None
@@ -294,19 +304,30 @@ class Columns:
 
     variable: Annotated[
         list[str] | None,
-        typer.Option(help="Variable to take, repeatable. (default: all)", show_default=False),
+        typer.Option(
+            help="Name of a variable to use; repeatable. (default: all)", show_default=False
+        ),
     ] = None
     nu: Annotated[
         list[int] | None,
-        typer.Option(help="Of the sweep, repeatable. (default: all)", show_default=False),
+        typer.Option(
+            help="Limit on n-nucleotides (nu) of the counts; repeatable. (default: all)",
+            show_default=False,
+        ),
     ] = None
     pi: Annotated[
         list[int] | None,
-        typer.Option(help="Of the sweep, repeatable. (default: all)", show_default=False),
+        typer.Option(
+            help="Limit on palindromes (pi) of the counts; repeatable. (default: all)",
+            show_default=False,
+        ),
     ] = None
     total_n: Annotated[
         list[int] | None,
-        typer.Option(help="Of DP-1, repeatable. (default: all)", show_default=False),
+        typer.Option(
+            help="Total number of n-nucleotides (DP-1); repeatable. (default: all)",
+            show_default=False,
+        ),
     ] = None
     counts: Annotated[
         str,

@@ -58,7 +58,7 @@ def share(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of --rarefy.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of --rarefy.")] = 0,
     cluster: Near,
     overwrite: opt.Overwrite = False,
     printed: tcr.Printed,

@@ -28,15 +28,23 @@ class ModelOptions:
         str,
         choice(
             of=("auto", "olga", "uniform"),
-            help="uniform: each gene, change of an end and n-nucleotide alike; auto: olga's where "
-            "the germline is olga's.",
+            help=(
+                "uniform: all genes, end lengths and n-nucleotides with equal "
+                "probability. auto: olga's model if the germline is olga's."
+            ),
         ),
     ] = "auto"
     most_n: Annotated[
-        int, typer.Option(min=0, max=100, help="uniform: most n-nucleotides of a junction.")
+        int,
+        typer.Option(
+            min=0, max=100, help="uniform: maximum number of n-nucleotides of a junction."
+        ),
     ] = 10
     erosion: Annotated[
-        int, typer.Option(min=0, max=1000, help="uniform: most nucleotides that an end loses.")
+        int,
+        typer.Option(
+            min=0, max=1000, help="uniform: maximum number of nucleotides deleted from an end."
+        ),
     ] = 10
 
 
@@ -52,15 +60,22 @@ class ReadOptions:
         ),
     ] = None
     depth: Annotated[
-        float, typer.Option(min=1, help="Mean pairs of a reference; duplicate_count has each.")
+        float,
+        typer.Option(
+            min=1,
+            help=(
+                "Mean number of read pairs per reference; column duplicate_count has the "
+                "true number."
+            ),
+        ),
     ] = 1.0
-    read_length: Annotated[int, typer.Option(min=1, help="Letters of a mate.")] = 150
+    read_length: Annotated[int, typer.Option(min=1, help="Length of a mate in bases.")] = 150
     insert: Annotated[
         int,
-        typer.Option(min=1, help="Letters from one mate's begin to the other's, up to J's end."),
+        typer.Option(min=1, help="Insert size in bases, up to the end of J."),
     ] = 250
     errors: Annotated[
-        float, typer.Option(min=0, help="Mean rate of substitutions, which qualities tell of.")
+        float, typer.Option(min=0, help="Mean substitution rate; qualities follow from it.")
     ] = 0.01
 
     def choice(self, overwrite: bool) -> SimulateChoice:
@@ -80,10 +95,17 @@ def simulate(
         Path, typer.Argument(metavar="OUT.tsv", help="AIRR table to write, .gz or not.")
     ],
     *,
-    n: Annotated[int, typer.Option("--number", "-n", min=0, help="References to make.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Equal seeds write equal files.")] = 0,
+    n: Annotated[
+        int, typer.Option("--number", "-n", min=0, help="Number of references to simulate.")
+    ] = 1000,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the random numbers; equal seeds give equal files.")
+    ] = 0,
     unproductive: Annotated[
-        bool, typer.Option("--unproductive", help="Keep those out of frame and with stop codons.")
+        bool,
+        typer.Option(
+            "--unproductive", help="Keep sequences that are out of frame or have a stop codon."
+        ),
     ] = False,
     genes: tcr.CountedGenes,
     model: ModelOptions,
@@ -91,7 +113,7 @@ def simulate(
     overwrite: opt.Overwrite = False,
     printed: tcr.Printed,
 ) -> None:
-    """Make random references by a model of recombination, and reads of them with errors.
+    """Simulate references by a model of recombination, and reads of them with errors.
 
     The table has the true genes, n-nucleotides and palindromes. Read r17.3 is copy 3 of row r17.
 

@@ -50,7 +50,7 @@ def test_the_panel_names_the_owners(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--order" in text.partition("For a and b")[2]
     assert "kept|sorted  Of records. (default: kept)" in text
     text = str(called([Owned("a", ORDER), Owned("b", other)], "--help"))
-    assert "Of a: Of records. (default: kept) Of b: Of lines." in text
+    assert "For a: Of records. (default: kept) For b: Of lines." in text
     assert "Of a: Of records." in str(called([Owned("a", ORDER)], "--help", panel=CODEC))
 
 

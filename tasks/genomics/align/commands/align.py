@@ -38,9 +38,9 @@ class ScoreOptions:
     """
 
     PANEL: ClassVar[str] = "Scores"
-    match: Annotated[int, typer.Option(help="Of two equal bases.")] = 2
-    mismatch: Annotated[int, typer.Option(help="Of two others, 0 or less.")] = -3
-    gap_open: Annotated[int, typer.Option(help="Cost of a gap, besides its bases.")] = 5
+    match: Annotated[int, typer.Option(help="Score of two equal bases.")] = 2
+    mismatch: Annotated[int, typer.Option(help="Score of two different bases, 0 or less.")] = -3
+    gap_open: Annotated[int, typer.Option(help="Cost to open a gap, in addition to its bases.")] = 5
     gap_extend: Annotated[int, typer.Option(help="Cost of each base of a gap.")] = 2
 
 
@@ -49,10 +49,19 @@ class SeedOptions:
     """Command-line options for the choice of k-mers as seeds."""
 
     PANEL: ClassVar[str] = "Seeds"
-    k: Annotated[int, typer.Option("-k", "--k", help="Letters of a seed, odd, 7 to 15.")] = 15
-    w: Annotated[int, typer.Option("-w", "--w", help="Seeds in a row of which one is taken.")] = 10
+    k: Annotated[
+        int, typer.Option("-k", "--k", help="Length of a seed in bases; odd, 7 to 15.")
+    ] = 15
+    w: Annotated[
+        int,
+        typer.Option(
+            "-w",
+            "--w",
+            help="Window of minimizers: number of consecutive seeds of which one is used.",
+        ),
+    ] = 10
     max_places: Annotated[
-        int, typer.Option(help="Seeds with more places in the genome do not count.")
+        int, typer.Option(help="Ignore seeds with more occurrences in the genome.")
     ] = 512
 
 
@@ -61,24 +70,38 @@ class Reported:
     """Command-line options for the selection of hits and the format of their lines."""
 
     PANEL: ClassVar[str] = "Hits"
-    min_score: Annotated[int, typer.Option(help="Least score.")] = 40
+    min_score: Annotated[int, typer.Option(help="Minimum alignment score.")] = 40
     evalue: Annotated[
-        float, typer.Option(help="Most alignments of this score that chance would give.")
+        float,
+        typer.Option(
+            help="Maximum number of alignments with such a score expected by chance (E-value)."
+        ),
     ] = 10.0
     secondary: Annotated[
-        int, typer.Option("--secondary", "-N", help="Most besides the best of a part of a query.")
+        int,
+        typer.Option(
+            "--secondary",
+            "-N",
+            help="Maximum number of secondary alignments of each part of a query.",
+        ),
     ] = 5
     ratio: Annotated[
-        int, typer.Option(help="Least score of these, in percent of the best one's.")
+        int,
+        typer.Option(help="Minimum score of secondary alignments, in percent of the best score."),
     ] = 80
-    max_hits: Annotated[int, typer.Option(help="Most of a query; 0 for all.")] = 0
+    max_hits: Annotated[
+        int, typer.Option(help="Maximum number of alignments of a query; 0 for all.")
+    ] = 0
     eqx: Annotated[
-        bool, typer.Option("--eqx", help="CIGARs tell equal letters (=) from others (X).")
+        bool, typer.Option("--eqx", help="Write = and X in CIGAR strings instead of M.")
     ] = False
     read_group: Annotated[
         str,
         typer.Option(
-            "--read-group", "-R", help=r"Of SAM and BAM: '@RG\tID:x\tSM:y'.", show_default=False
+            "--read-group",
+            "-R",
+            help="Read group of SAM and BAM, such as '@RG\\tID:x\\tSM:y'.",
+            show_default=False,
         ),
     ] = ""
 
@@ -90,24 +113,31 @@ class AlignInputs:
     PANEL: ClassVar[str] = "Queries, genome and target"
     format: Annotated[
         str,
-        choice(of=FORMATS, help="Of the target.", default="by suffix, paf"),
+        choice(of=FORMATS, help="Format of the target.", default="by suffix, paf"),
     ] = ""
     keep_index: Annotated[
         str,
-        choice(of=("yes", "no"), help="The genome's seeds, beside its store, for other jobs."),
+        choice(
+            of=("yes", "no"),
+            help="Store the seeds of the genome next to its store, for later jobs.",
+        ),
     ] = "yes"
     preset: Annotated[
         str,
         choice(
             of=tuple(PRESETS),
-            help="Scores and least score as BWA-MEM has them for short reads, minimap2 for long "
-            "ones; options that are named go first.",
+            help="Scores and minimum score of BWA-MEM (short reads) or minimap2 (long reads); "
+            "other options override it.",
             default="none",
         ),
     ] = ""
     pairs: Annotated[
         str,
-        choice(of=PAIRS, help="Mates: in two files each, or one by one.", default="of stores"),
+        choice(
+            of=PAIRS,
+            help="Layout of read pairs: two files, or alternating mates.",
+            default="of stores",
+        ),
     ] = ""
 
 
@@ -117,9 +147,12 @@ def align(
         list[str],
         typer.Argument(
             metavar="QUERIES... GENOME.zarr OUT",
-            help="FASTA, FASTQ (packed or not; - or a pipe, too) or stores of reads or genomes; a "
-            "store of a genome; the file "
-            "to write: .paf, .sam, .bam or .tsv, packed as .gz, or - for standard output.",
+            help=(
+                "Queries: FASTA or FASTQ, compressed or not, - for standard input, or "
+                "stores of reads or genomes. Then the store of a genome, and the file to "
+                "write: .paf, .sam, .bam or .tsv, with .gz if compressed, or - for "
+                "standard output."
+            ),
         ),
     ],
     *,

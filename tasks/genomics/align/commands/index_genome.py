@@ -31,7 +31,7 @@ def index_genome(
     dry_run: opt.DryRun = False,
     shown: Shown,
 ) -> None:
-    """Store a genome's seeds next to its store; else the first gangsaw align does so.
+    """Store the seeds of a genome next to it; else the first gangsaw align does so.
 
     Example: gangsaw index-genome genome.zarr
     """

@@ -31,7 +31,7 @@ def append(
     resume: opt.Resume = False,
     shown: Shown,
 ) -> None:
-    """Add genomes to a collection, of which nothing that is stored is written anew.
+    """Add genomes to a collection; stored data are not rewritten.
 
     Example: gangsaw append new.fa.gz strains.zarr
     """

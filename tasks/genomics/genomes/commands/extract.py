@@ -27,17 +27,23 @@ class GenomeWanted:
 
     region_file: Annotated[
         Path | None,
-        typer.Option("--region-file", "-r", help="File of regions, one a line, or BED."),
+        typer.Option("--region-file", "-r", help="File of regions, one per line, or BED."),
     ] = None
     reverse_complement: Annotated[
         bool,
-        typer.Option("--reverse-complement", "-i", help="Write the other strand; names get /rc."),
+        typer.Option(
+            "--reverse-complement",
+            "-i",
+            help="Write reverse complements; /rc is appended to their names.",
+        ),
     ] = False
-    length: Annotated[int, typer.Option("--length", "-n", help="Residues of a line.", min=1)] = 60
+    length: Annotated[int, typer.Option("--length", "-n", help="Residues per line.", min=1)] = 60
     output: Annotated[
         str, typer.Option("--output", "-o", help="File to write; .gz compresses it.")
     ] = STDOUT
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace that file.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = (
+        False
+    )
 
 
 def extract_regions(store: str, regions: tuple[str, ...], wanted: GenomeWanted) -> None:

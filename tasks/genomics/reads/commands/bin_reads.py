@@ -44,26 +44,37 @@ def bin_reads(
         list[str],
         typer.Argument(
             metavar="READS... OUT",
-            help="FASTQ to read, of mates two files; then the FASTQ or Zarr store to write.",
+            help=(
+                "FASTQ files to read, two for read pairs; then the FASTQ file or Zarr "
+                "store to write."
+            ),
         ),
     ],
     *,
     order: Annotated[
-        str, choice(of=PLACED, help="bins, or sorted also by places in a consensus.")
+        str,
+        choice(
+            of=PLACED,
+            help=(
+                "bins, or sorted: bins whose reads are also sorted by their position in "
+                "a consensus."
+            ),
+        ),
     ] = "bins",
     mates: Annotated[
-        str, typer.Option(help="FASTQ for second mates; without it mates alternate in OUT.")
+        str,
+        typer.Option(help="FASTQ file for second mates; without it mates alternate in the output."),
     ] = "",
     interleaved: Annotated[
-        bool, typer.Option("--interleaved", help="Mates alternate in the file that is read.")
+        bool, typer.Option("--interleaved", help="Mates alternate in the input file.")
     ] = False,
     pairing: Annotated[
-        str, choice(of=PAIRINGS, help="Whether names of mates must agree.")
+        str, choice(of=PAIRINGS, help="Check that the names of mates agree, or not.")
     ] = PAIRINGS[0],
     scratch: Annotated[
         str,
         typer.Option(
-            help="Folder for what an order other than kept needs. (default: beside OUT)",
+            help="Folder for temporary files of orders other than kept. (default: next to OUT)",
             show_default=False,
         ),
     ] = "",
@@ -72,7 +83,7 @@ def bin_reads(
     dry_run: opt.DryRun = False,
     shown: Shown,
 ) -> None:
-    """Put reads into another order: those of one place of the genome near to each other.
+    """Reorder reads, so that reads of the same genome region are next to each other.
 
     Example: gangsaw bin a_1.fastq.gz a_2.fastq.gz binned_1.fastq.gz --mates binned_2.fastq.gz
     """

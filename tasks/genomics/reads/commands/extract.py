@@ -28,13 +28,15 @@ class ReadsWanted:
 
     name: Annotated[
         list[str],
-        typer.Option(help="Reads of this name, or of which it is the first word; repeat it."),
+        typer.Option(help="Name of reads, or its first word; repeatable."),
     ] = field(default_factory=list)
-    name_file: Annotated[str, typer.Option(help="File of names, one on a line.")] = ""
+    name_file: Annotated[str, typer.Option(help="File of names, one per line.")] = ""
     to: Annotated[str, typer.Option(help="File to write; .gz compresses it.")] = STDOUT
     bin_: Annotated[
         list[str],
-        typer.Option("--bin", help="Reads that share a signature with these letters; repeat it."),
+        typer.Option(
+            "--bin", help="Bases of a read: select reads with the same signature; repeatable."
+        ),
     ] = field(default_factory=list)
 
 

@@ -16,7 +16,7 @@ def index_reads(
     of: Annotated[
         str,
         typer.Argument(
-            help="names (by which reads are found), or bins (by signatures of sequences).",
+            help="names: find reads by name. bins: find reads by signatures of their sequences.",
             metavar="names|bins",
             autocompletion=completing(("names", "bins")),
         ),
