@@ -82,7 +82,10 @@ class ZarrArray(Described):
             return self.whole().filled(region, fill)
 
     def _read_apart(self, region: Region) -> NumpyArray:
-        """Return the samples of an intact region, in halves down to PIECE items if a read fails."""
+        """Return the samples of a region; if that fails, read halves of it, down to PIECE items.
+
+        Used for arrays with damaged blocks whose other items are intact.
+        """
         try:
             return read_again(self._place, lambda: self._read(region))
         except CorruptChunk:
@@ -93,7 +96,7 @@ class ZarrArray(Described):
         return np.concatenate([self._read_apart((span,)) for span in spans])
 
     def whole(self) -> OpenArray:
-        """Return the array with methods that find its damaged blocks."""
+        """Return the open array as an `OpenArray`, which finds its damaged blocks."""
         return OpenArray(self.name, self.opened(), self._place)
 
     @property
@@ -142,7 +145,7 @@ class ZarrArray(Described):
         return _array(self.address, self.key, self.version)[1]
 
     def _keys(self, region: Region) -> Iterator[str]:
-        """Yield the keys of the chunks that lie wholly in the region; others are read in part."""
+        """Yield the store keys of the chunks that lie wholly in the region; zarr reads others."""
         array = self.opened()
         if (extents := array.shards or regular_chunks(array)) is None:
             return
@@ -158,7 +161,7 @@ class ZarrSource:
 
     Attributes
     ----------
-    there : the arrays as stored; some of `arrays` carry them as bytes
+    there : the arrays as stored; those with dtypes such as structs are bytes in `arrays`
     whole : arrays that are copied as a whole, as stored
     tree : path of a group that is read completely; None for one array or a selection of arrays
     """
@@ -258,7 +261,7 @@ def _tree(
 
 
 def _outline(address: str, path: str) -> str:
-    """Return the names of all members below a group, and the attributes of the groups, as JSON."""
+    """Return the names of all members below a group, and the groups' attributes, as JSON text."""
     try:
         node = open_at(address, path)
         if not isinstance(node, zarr.Group):
@@ -276,7 +279,7 @@ def _group_attrs(group: zarr.Group) -> dict[str, object]:
 
 
 def _place_of(array: ZarrArray) -> Place:
-    """Return the prefix of an array; for a store in one file, the file."""
+    """Return the store prefix of an array; for a store in a ZIP file, that of the file."""
     place = open_place(array.address)
     return place / array.key if array.key else place
 
@@ -310,7 +313,7 @@ def open_at(address: str, group: str) -> AnyArray | zarr.Group:
 
 
 def _groups(address: str, wanted: str) -> str:
-    """List the groups of the store for the message about a missing group."""
+    """Return a list of the groups of the store, for the message about a missing group."""
     if not wanted:
         return ""
     node = open_at(address, "")
