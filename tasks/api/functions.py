@@ -341,7 +341,15 @@ def _compared(
     reader: IndependentReader | None,
     wanted: SourceOptions,
 ) -> Report:
-    """Check a store, and compare it with an open source."""
+    """Verify a store, and compare it with an open source or stream.
+
+    Parameters
+    ----------
+    run : `verify` with all arguments but those of the comparison
+    opened : the source, with the watch of its files
+    reader : the field's own library for the same files, if installed
+    wanted : options with which the source was opened
+    """
     other = as_stored(opened[0], store)
     with (
         opened[1].checked(),
