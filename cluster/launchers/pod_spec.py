@@ -143,5 +143,5 @@ def _list_resources(config: ClusterConfig, settings: KindSettings) -> dict[str, 
 
 
 def _exactly(resources: dict[str, str]) -> Spec:
-    """Return container resources with requests equal to limits, so that full nodes evict it last."""
+    """Return container resources with requests equal to limits: full nodes evict these last."""
     return {"requests": resources, "limits": resources}
