@@ -341,15 +341,7 @@ def _compared(
     reader: IndependentReader | None,
     wanted: SourceOptions,
 ) -> Report:
-    """Verify a store, and compare it with an open source or stream.
-
-    Parameters
-    ----------
-    run : `verify` with all arguments but those of the comparison
-    opened : the source, with the watch of its files
-    reader : the field's own library for the same files, if installed
-    wanted : options with which the source was opened
-    """
+    """Run `verify` (`run`) on a store, and compare the store with an open source or stream."""
     other = as_stored(opened[0], store)
     with (
         opened[1].checked(),

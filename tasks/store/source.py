@@ -82,10 +82,7 @@ class ZarrArray(Described):
             return self.whole().filled(region, fill)
 
     def _read_apart(self, region: Region) -> NumpyArray:
-        """Return the samples of a region; if that fails, read halves of it, down to PIECE items.
-
-        Used for arrays with damaged blocks whose other items are intact.
-        """
+        """Return the samples of an intact region, in halves down to PIECE items if a read fails."""
         try:
             return read_again(self._place, lambda: self._read(region))
         except CorruptChunk:

@@ -47,8 +47,8 @@ def workers_for_copy(
     """Return the workers that may get a copy of a straggler.
 
     These are the workers that send heartbeats and do not run it. If there are none, and a worker
-    is silent, they are the workers that send heartbeats and run it: Dask may fetch their result
-    together with one on the silent worker, and waits for both.
+    is silent, they are the workers that send heartbeats and run it. Dask may otherwise fetch their
+    result together with one on the silent worker, and wait for both.
 
     Parameters
     ----------

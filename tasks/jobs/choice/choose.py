@@ -254,10 +254,9 @@ def configure_codec(
     params: Mapping[str, object] | None = None,
     options: Mapping[str, object] | None = None,
 ) -> Codec:
-    """Return the chosen codec, configured for these chunks.
+    """Return the codec for these chunks; the user's parameters and options override its own.
 
-    The user's parameters and options override those that the codec chooses. Zarr's own codecs take
-    neither. Raises BadParams for unknown parameters and wrong values.
+    Zarr's own codecs take neither. Raises BadParams for unknown parameters and wrong values.
     """
     if choice.plain is not None:
         return choice.plain
@@ -342,7 +341,7 @@ def _general(array: ArrayFacts) -> Codec:
 
 
 def _is_filtered(dtype: Dtype) -> bool:
-    """Return True if a shuffle filter may help; of one-byte dtypes, only bool gains by one."""
+    """Return True if a shuffle filter may help; of one-byte dtypes only bool has one (of bits)."""
     return dtype.kind == "b" or (dtype.kind in NUMBERS and dtype.itemsize > 1)
 
 

@@ -187,12 +187,7 @@ def describe(store: str) -> StoreInfo:
 
 @dataclass
 class _ChunkSizes:
-    """Number, sum and range of the stored bytes of chunks.
-
-    Attributes
-    ----------
-    least : bytes of the smallest chunk; None before the first chunk
-    """
+    """Number, sum and range of the stored bytes of chunks; `least` is None before the first."""
 
     count: int = 0
     total: int = 0
@@ -270,10 +265,7 @@ class _Survey:
         )
 
     def bits(self) -> ArrayBits:
-        """Read the frame index of each chunk; return the bits of its blocks and lanes.
-
-        For a local store, the sizes of the chunks are recorded, too.
-        """
+        """Read the frame index of each chunk; return the bits. For a local store, record sizes."""
         for number, size, head in self._heads():
             if not self.place.is_far:
                 self.sizes.add(size)

@@ -182,14 +182,7 @@ def _write_begin(
     jobs: Mapping[str, Job],
     origins: Mapping[str, bytes],
 ) -> None:
-    """Write the metadata before the first chunk, and the marks by which `resume` finds the store.
-
-    Parameters
-    ----------
-    objects : metadata by store key
-    jobs : identity of the job of each array without rows
-    origins : mark of each array, with stream, codec and chunks
-    """
+    """Write the metadata before the first chunk, and marks by which `resume` finds the store."""
     as_buffer = default_buffer_prototype().buffer.from_bytes
     marks = {f"{name}/{ORIGIN}": as_buffer(data) for name, data in origins.items()}
     write_skeleton(place, {**marks, **objects}, jobs)
@@ -257,13 +250,7 @@ def _rows(array: Description, chunks: ChunkChoice) -> int:
 
 
 def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, int]) -> StreamHead:
-    """Return a source with the first chunk of each array; rows are repeated if there are too few.
-
-    Parameters
-    ----------
-    rows : buffered rows by array name
-    lengths : rows of a chunk by array name
-    """
+    """Return a source with the first chunk of each array; rows are repeated if they are few."""
     arrays = tuple(
         MemoryArray(rows[a.name].sample(lengths[a.name]), a.dims, a.name, a.attrs)
         for a in stream.arrays

@@ -103,8 +103,8 @@ class Journal:
     def read(self, batch: range) -> Records | None:
         """Return the records of a batch; None if its entry is absent, truncated or of another job.
 
-        They are in an entry that begins with the batch, or in the entry that this thread read last:
-        a repeated task reads its batches in order.
+        They are in an entry that begins with the batch, or in the entry that this thread read last.
+        A repeated task reads its batches in order.
         """
         if (known := _LAST.found(self, batch)) is not None:
             return known
