@@ -79,8 +79,8 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 class JobWatch:
     """Monitor that drops SLURM jobs that ended before their worker came, so that they are replaced.
 
-    Dask knows of a job only by its worker. If many such jobs end in a row, all of them are faulty:
-    then none is replaced, and the text `failure` of the cluster gives the reason. Its text `queued`
+    Dask knows of a job only by its worker. If many such jobs end in a row, all of them are faulty.
+    Then none is replaced, and the text `failure` of the cluster gives the reason. Its text `queued`
     describes the queued jobs; a job of gangsaw waits as long as it is not empty.
     """
 

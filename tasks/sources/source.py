@@ -243,9 +243,9 @@ class Source(Protocol):
     def identity(self) -> str:
         """Return the identity of the content: resume refuses a source whose identity changed.
 
-        For a file it is its absolute path, size and modification time. For a store it is its
-        content by the manifests of the job that wrote it, else its address, and sizes and times of
-        all objects.
+        For a file it is its absolute path, size and modification time. For a store that a job
+        wrote, it is the content by the manifests. For other stores it is the address, and sizes
+        and times of all objects.
         """
 
 

@@ -58,7 +58,7 @@ class ZarrArray(Described):
     version : fingerprint of its metadata, and of whether a job wrote it, so that a replaced array
         is opened again
     shards : extents of a shard; None if each chunk is an object
-    mending : reader of damaged blocks; None raises CorruptChunk
+    mending : policy for damaged blocks; None raises CorruptChunk
     """
 
     address: str
@@ -179,12 +179,12 @@ class ZarrSource:
         return notes_of(self.left_out)
 
     def identity(self) -> str:
-        """Return the identity: content by the manifests, else addresses and versions of objects."""
+        """Return a digest of the manifests, else of the objects' addresses and change stamps."""
         arrays = [(_place_of(array), array.version) for array in self.there]
         return identity_of_store(arrays, self.coords, self.attrs)
 
     def versions(self) -> Mapping[str, str]:
-        """Return the versions of each array that is read, and of the members of the group."""
+        """Return the change stamps of each array that is read, and of the members of the group."""
         found = array_versions(map(_place_of, (*self.there, *self.whole)))
         if self.tree is None:
             return found
@@ -202,7 +202,7 @@ def open_zarr(
     """Describe a Zarr array or group; raise BadParams if there is none or it has no array.
 
     Variables that no store can represent raise BadParams, or are left out with `accept_loss`.
-    `mending` returns the reader of damaged blocks by the name of an array.
+    `mending` returns the policy for damaged blocks by the name of an array.
     """
     node = open_at(address, group)
     with metadata_errors(address), any_grid():  # attributes are read late

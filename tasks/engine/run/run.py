@@ -230,8 +230,8 @@ def _large_graphs() -> AbstractContextManager[object]:
     """Raise the size at which Dask warns of large graphs, for batches with samples.
 
     They go through the scheduler, which assigns them to another worker when one is lost, as it does
-    with all batches. To scatter them to workers directly takes half the client's processor time (20
-    ms instead of 40 for 32 MiB, of which the encoder needs a second). But the batches of a lost
+    with all batches. To scatter them to workers directly takes half the client's processor time: 20
+    ms instead of 40 for 32 MiB, for which the encoder needs a second. But the batches of a lost
     worker would be lost, and need a second mechanism.
     """
     import dask

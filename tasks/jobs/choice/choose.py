@@ -341,7 +341,7 @@ def _general(array: ArrayFacts) -> Codec:
 
 
 def _is_filtered(dtype: Dtype) -> bool:
-    """Return True if a shuffle filter may help; of one-byte dtypes only bool has one (of bits)."""
+    """Return True for dtypes that a shuffle filter may help: bool, and items of several bytes."""
     return dtype.kind == "b" or (dtype.kind in NUMBERS and dtype.itemsize > 1)
 
 
@@ -369,7 +369,7 @@ def _sample(array: SourceArray) -> NumpyArray:
 
 
 def _cube(array: SourceArray) -> NumpyArray:
-    """Return a sample from the middle of an array: CUBE items at most along each of three axes."""
+    """Return the middle of an array as a sample: at most CUBE items along its last three axes."""
     before = max(0, len(array.shape) - 3)
     return _middle(array, (1,) * before + (CUBE,) * (len(array.shape) - before))
 

@@ -158,7 +158,7 @@ def host_notes(
 
 
 class DeviceCoder:
-    """Encodes and decodes chunks on the GPU of this process.
+    """Encoder and decoder of an array's chunks on the GPU of this process.
 
     Parameters
     ----------

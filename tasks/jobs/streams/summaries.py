@@ -38,8 +38,8 @@ def find_summary(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -
 def stood_for(summary: Summary, stream: Stream, attrs: Mapping[str, object]) -> Summary:
     """Return a summary with the bytes of the sequences that the arrays of a stream encode.
 
-    A stream whose arrays are shorter than its sequences has `letters_of`: a function that returns
-    the number of their residues, from the attributes of the store. Other summaries are returned
+    If the arrays of a stream are shorter than its sequences, it has `letters_of`. This function
+    returns the number of residues from the attributes of the store. Other summaries are returned
     unchanged.
     """
     letters_of = getattr(stream, "letters_of", None)

@@ -107,7 +107,7 @@ def _as_carried(one: SourceArray, array: FinishedArray) -> SourceArray:
 def readers_of(
     against: Source | None, independent_reader: IndependentReader | None, seen: Sequence[Variable]
 ) -> tuple[str, ...]:
-    """Return the readers of a source: the library, and Gangsaw for arrays it does not read."""
+    """Return the names of a source's readers: the field's library, and Gangsaw for other arrays."""
     if against is None:
         return ()
     names = {one.name for one in seen}

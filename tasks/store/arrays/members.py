@@ -27,7 +27,7 @@ Members = list[tuple[str, "AnyArray | zarr.Group"]]
 def open_node(address: str, path: str) -> AnyArray | zarr.Group:
     """Open an array or group for reading; raise BadParams for a data type unknown to zarr.
 
-    Consolidated metadata of a group are not used then: zarr would fail for its other arrays, too.
+    A group with such an array is opened without consolidated metadata, on which zarr would fail.
     """
     try:
         with any_grid():

@@ -164,7 +164,7 @@ def as_read(source: Source) -> Source:
 
 
 def as_seen(source: Source, image: SourceArray) -> Source:
-    """Return a source as the file of one image needs it.
+    """Return a source with the variables and names that are exported with one image.
 
     Variables that repeat other parts of a product, such as wavelengths, are left out. Variables of
     the image's group lose their path.

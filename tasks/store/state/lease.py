@@ -239,8 +239,8 @@ def _take(lease: Lease, stack: ExitStack) -> None:
 def _create(home: Place, key: str, me: Holder, target: Place) -> None:
     """Create a lease or take over an abandoned one; raise BadParams if its holder is alive.
 
-    If several jobs find it abandoned, one takes it over: the job that creates a mark for exactly
-    this lease and then still finds the lease unchanged.
+    If several jobs find it abandoned, one takes it over. That job creates a mark for exactly this
+    lease, and then still finds the lease unchanged.
     """
     for _ in range(MOST_TRIES):
         if home.create(key, me.pack()):
