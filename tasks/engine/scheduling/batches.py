@@ -74,7 +74,10 @@ def _do_in_time(
     results: list[ResultT],
     most_seconds: float,
 ) -> None:
-    """Append results until `most_seconds` have passed; results before an error remain."""
+    """Process batches until `most_seconds` have passed; append each result to `results`.
+
+    Results before an error remain there.
+    """
     end = time.perf_counter() + most_seconds
     with closing(batches):  # releases what was read for the other batches
         for batch in batches:

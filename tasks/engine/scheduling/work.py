@@ -11,7 +11,7 @@ ResultOut = TypeVar("ResultOut", covariant=True)
 
 
 class Task(Protocol[BatchIn, ResultOut]):
-    """Chunk function that processes a batch: frozen, picklable and small, as it is sent often."""
+    """Chunk function over a batch: frozen, picklable and small, since it is sent with each task."""
 
     @property
     def name(self) -> str:

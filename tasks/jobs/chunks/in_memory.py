@@ -31,7 +31,7 @@ class ReadsAtChunks(Protocol):
 
     @property
     def source(self) -> SourceArray | None:
-        """Array to read."""
+        """Source array to read; None without one."""
 
     @property
     def metadata(self) -> bytes:

@@ -17,7 +17,7 @@ from gangsaw.tasks.store.state.target import JOB, Target
 
 @contextmanager
 def published(kind: str, target: Target, arrays: Collection[str]) -> Iterator[None]:
-    """At the end of the block, publish a store at its final address and extend its history.
+    """Publish a store at its final address and extend its history, at the end of the block.
 
     See `record_job`.
     """

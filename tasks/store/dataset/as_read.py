@@ -32,7 +32,7 @@ Array = TypeVar("Array", bound=Described)
 
 
 def mark_repeated(attrs: Mapping[str, object], origin: str) -> dict[str, object]:
-    """Return the attributes of a variable that exists only in the store, marked so in ATTR.
+    """Return the attributes of a variable that only the store has; the attribute ATTR marks it.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def mark_repeated(attrs: Mapping[str, object], origin: str) -> dict[str, object]
 
 
 def changed(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) -> Array:
-    """Return an array with new dimension names and attributes; ATTR records the former ones.
+    """Return an array with new dimension names and attributes, and the former ones in ATTR.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def changed(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) 
 def renamed(
     attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
 ) -> Mapping[str, object]:
-    """Return the attributes of a variable with renamed dimensions; ATTR records the former names.
+    """Return a variable's attributes after its dimensions were renamed; ATTR has the former names.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def renamed(
 
 
 def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
-    """Return attributes without the given names; ATTR records their values."""
+    """Return attributes without the given names; the attribute ATTR records their values."""
     gone = {name: attrs[name] for name in names}
     kept = {key: value for key, value in attrs.items() if key not in gone}
     had = _parsed(attrs.get(ATTR)) or {"attrs": {}}
@@ -84,7 +84,7 @@ def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, ob
 
 
 def aside(attrs: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the file's attributes, recorded in ATTR, that the store lacks or has changed."""
+    """Return the file's attributes that the store lacks or has changed, by its attribute ATTR."""
     found = (_parsed(attrs.get(ATTR)) or {}).get("attrs")
     return found if isinstance(found, dict) else {}
 
@@ -146,7 +146,7 @@ class AsRead:
 
 
 def as_read(source: Source) -> Source:
-    """Undo the changes to a source that ATTR records: repeated coordinates, new names."""
+    """Undo the changes to variables that their attribute ATTR records, such as new names."""
     attributes = [
         *(array.attrs for array in source.arrays),
         *(coord.attrs for coord in source.coords),

@@ -46,7 +46,7 @@ _own_leases: ContextVar[tuple[Lease, ...]] = ContextVar("gangsaw_leases", defaul
 
 
 class LeaseLost(JobFailed):
-    """Another job took the target over: this job stops, and resuming it would disturb the other."""
+    """Error: another job took the target over; this job stops, and must not be resumed."""
 
 
 class Lease:
