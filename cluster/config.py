@@ -42,12 +42,12 @@ class Certificates:
 
 @dataclass(frozen=True)
 class ClusterConfig:
-    """Options of a cluster; 0 leaves a number to the machine, or to the settings of its kind.
+    """Configuration of a Dask cluster; 0 leaves a number to the machine, or to its kind's settings.
 
     Attributes
     ----------
-    kind : a name of `kinds.KINDS`
-    workers : processes; 0 with a thread each makes one per core
+    kind : kind of cluster, a name in `kinds.KINDS`
+    workers : number of processes; 0 with a thread each makes one per core
     threads : threads of each process; 0 shares the cores among the workers
     memory_limit : bytes of each worker; 0 shares the machine's memory
     dashboard : True serves Dask's dashboard, by default on a free port of the loopback
@@ -58,8 +58,8 @@ class ClusterConfig:
     wait_workers : number of workers to wait for before the client is yielded
     silent : hide all log lines of scheduler and workers; jobs raise the errors that matter
     device : "gpu" requests GPUs from the batch system
-    certificates : of TLS
-    resources : of each worker, such as {"GPU": 1}
+    certificates : TLS certificates of the user
+    resources : Dask resources of each worker, such as {"GPU": 1}
     """
 
     kind: str = "local"
@@ -112,7 +112,7 @@ class ClusterConfig:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Workers and threads per worker; numbers that are 0 follow from the machine's cores."""
+        """Number of workers, and threads per worker; zeros are replaced by the machine's cores."""
         n = cores()
         workers = self.workers or max(1, n // max(1, self.threads))
         return workers, self.threads or max(1, n // workers)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def identity_of(client: Client, seconds: float) -> Mapping[str, object]:
-    """Return how the scheduler describes itself and its workers.
+    """Return the scheduler's description of itself and its workers.
 
     Raises
     ------

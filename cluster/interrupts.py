@@ -21,7 +21,7 @@ SWALLOWING = ("__del__", "_gc_callback")  # functions whose exceptions Python pr
 
 
 class Waiting:
-    """Signal handler that defers an interrupt to a safe point."""
+    """Signal handler that defers Ctrl-C to the next safe point, where `let_in` is called."""
 
     def __init__(self) -> None:
         self.arrived = self.is_let_in = False
@@ -37,7 +37,7 @@ class Waiting:
             signal.default_int_handler(number, frame)
 
     def _send_again(self, number: int) -> None:
-        """Send a pending signal again to the main thread, which a system call may block."""
+        """Send the deferred signal again to the main thread, which a system call may block."""
         main = threading.main_thread().ident
         if self.arrived and main is not None:
             signal.pthread_kill(main, number)
@@ -56,14 +56,14 @@ class Waiting:
             self.is_let_in = False
 
     def let_in(self) -> None:
-        """Raise KeyboardInterrupt once if an interrupt has arrived."""
+        """Raise KeyboardInterrupt, once, if an interrupt has been deferred."""
         if self.arrived:
             self.arrived = False
             raise KeyboardInterrupt
 
 
 def _is_swallowed(frame: FrameType | None) -> bool:
-    """Return True if Python only prints an exception that is raised in this frame."""
+    """Return True if Python would only print an exception raised in this frame, as in `__del__`."""
     while frame is not None:
         if frame.f_code.co_name in SWALLOWING:
             return True

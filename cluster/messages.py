@@ -23,7 +23,7 @@ CLIENT_LOGS = (
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Hide the log lines of Dask's client for a lost scheduler: a job's error reports it."""
+    """Hide the log lines of Dask's client about a lost scheduler: a job's error reports it."""
     loggers = [logging.getLogger(name) for name in CLIENT_LOGS]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -36,7 +36,7 @@ def silence() -> Iterator[None]:
 
 
 class Teller:
-    """Logger of changing states: it logs a new line at once, and the same line once a minute."""
+    """Logger of a changing state: it logs a new line at once, an unchanged one once a minute."""
 
     def __init__(self, log: logging.Logger) -> None:
         self.log, self.last, self.since = log, "", -math.inf

@@ -93,7 +93,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove a key folder that no run uses; one without a lock file after a month."""
+    """Remove a folder of certificates that no run uses; one without a lock file after a month."""
     with suppress(OSError):
         if (folder / IN_USE).exists():
             with (folder / IN_USE).open("rb+") as file:

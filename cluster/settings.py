@@ -21,7 +21,7 @@ DEFAULTS = Path(__file__).with_name("gangsaw.yaml")
 
 @dataclass(frozen=True)
 class KindSettings:
-    """Settings of one kind of cluster, with typed access.
+    """Settings of one kind of cluster, such as "slurm", with typed access.
 
     The methods raise ValueError for a value of another type.
     """
@@ -85,14 +85,14 @@ def _defaults() -> Mapping[str, Mapping[str, object]]:
 
 
 def setting(name: str) -> object:
-    """Return a setting that belongs to no kind, such as "dashboard-address"."""
+    """Return a setting common to all kinds of clusters, such as "dashboard-address"."""
     _defaults()
     found: object = dask.config.get(f"gangsaw.{name}")
     return found
 
 
 def seconds(name: str) -> float:
-    """Return a setting that belongs to no kind as seconds; raise ValueError if it is invalid."""
+    """Return a setting common to all kinds as seconds; raise ValueError if it is invalid."""
     value = setting(name)
     if not isinstance(value, int | float) or value < 0:
         raise ValueError(f"{name} must be seconds, got {value!r}")
@@ -100,7 +100,7 @@ def seconds(name: str) -> float:
 
 
 def settings_of(kind: str) -> KindSettings:
-    """Return the settings of a kind: from the environment, the user's files, or the defaults.
+    """Return the settings of a kind of cluster: from the environment, the user's files or defaults.
 
     Raises
     ------

@@ -20,7 +20,7 @@ SECONDS = 10.0  # time limit for an answer of a dashboard
 
 
 def ask(config: ClusterConfig) -> Figures:
-    """Return the figures of a running scheduler; see `figures.figures`.
+    """Return the figures of a running scheduler: its jobs and workers; see `figures.figures`.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def _figures(found: object) -> Figures:
 
 
 def _ask_dashboard(address: str) -> Figures:
-    """Return the figures of a dashboard, given the address of any of its pages."""
+    """Return the figures from a dashboard's HTTP server, given the address of any of its pages."""
     parts = urlsplit(address)
     folder = parts.path.rpartition("/")[0]
     url = urlunsplit((parts.scheme, parts.netloc, f"{folder}/{NAME}.json", "", ""))

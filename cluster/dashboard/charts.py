@@ -51,7 +51,7 @@ def _plain(title: str, name: str, **options: object) -> figure:
 
 
 class Curve:
-    """Chart of the throughput of a job over time."""
+    """Chart of a job's throughput over time."""
 
     def __init__(self) -> None:
         self.source = ColumnDataSource({"t": [], "rate": [], "said": []})
@@ -82,9 +82,13 @@ class Curve:
 
 
 def rates(points: Sequence[tuple[float, int, int]]) -> list[tuple[float, float]]:
-    """Return times (s) and the mean rates since the time before (bytes/s).
+    """Return pairs of time (s) and mean rate since the time before (bytes/s).
 
     Times are at least `LEAST_SECONDS` apart.
+
+    Parameters
+    ----------
+    points : times in seconds, bytes and chunks, as in `JobState`
     """
     found: list[tuple[float, float]] = []
     last, last_bytes, _ = points[0]
@@ -105,7 +109,10 @@ def _inked(plot: Plot) -> None:
 
 
 class Map:
-    """Map of the chunks of a job, row by row; a cell is several chunks in a large job."""
+    """Chart of the chunks of a job in rows: done, failed or missing.
+
+    A cell stands for several chunks in a large job.
+    """
 
     def __init__(self) -> None:
         self.source = ColumnDataSource({name: [] for name in ("x", "y", "colour", "said")})

@@ -10,13 +10,13 @@ from gangsaw.cluster.dashboard.metrics import METRICS
 
 
 class Collector:
-    """Collector for the Prometheus client; one per process, for the scheduler in it."""
+    """Collector of job metrics for the Prometheus client; one per process, for its scheduler."""
 
     def __init__(self, jobs: Jobs) -> None:
         self.jobs = jobs
 
     def collect(self) -> Iterator[object]:
-        """Yield a metric family for each metric."""
+        """Yield a Prometheus metric family, with its values, for each metric."""
         core = import_module("prometheus_client.core")
         families = {"counter": core.CounterMetricFamily, "gauge": core.GaugeMetricFamily}
         for metric in METRICS:
@@ -30,7 +30,7 @@ _collector: Collector | None = None  # the registered one; a second one would be
 
 
 def serve(jobs: Jobs) -> bool:
-    """Serve the metrics of these jobs at /metrics; return False without the Prometheus client."""
+    """Serve Prometheus metrics of these jobs at /metrics; return False without its client."""
     global _collector
     try:
         registry = import_module("prometheus_client").REGISTRY

@@ -21,7 +21,7 @@ PLAIN += ("ratio", "throughput", "seconds_left")
 
 
 def figures(scheduler: Scheduler, jobs: Jobs) -> dict[str, object]:
-    """Return all figures as JSON values, in bytes, seconds and seconds since 1970."""
+    """Return the figures of all jobs and workers as JSON: bytes, seconds, seconds since 1970."""
     names = names_of(scheduler)
     return {
         "format": FORMAT,
@@ -33,7 +33,7 @@ def figures(scheduler: Scheduler, jobs: Jobs) -> dict[str, object]:
 
 
 def names_of(scheduler: Scheduler) -> dict[str, str]:
-    """Return the names of workers by address."""
+    """Return the names of a scheduler's workers by address."""
     return {address: str(worker.name) for address, worker in scheduler.workers.items()}
 
 
@@ -64,7 +64,13 @@ def _listed(by: str, parts: list[tuple[str, Amount]]) -> list[dict[str, object]]
 
 
 def parts_by(state: JobState, by: str, names: Mapping[str, str]) -> list[tuple[str, Amount]]:
-    """Return the amounts by codec, backend or worker, sorted by descending chunks."""
+    """Return the amounts of a job by codec, backend or worker, sorted by descending chunks.
+
+    Parameters
+    ----------
+    by : "codec", "backend" or "worker"
+    names : names of workers by address
+    """
     sums: dict[str, Amount] = defaultdict(Amount)
     for key, amount in state.parts.items():
         sums[key[BY.index(by)]].add(amount)

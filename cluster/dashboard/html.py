@@ -25,7 +25,7 @@ NOTHING = (
 
 
 def summary(scheduler: Scheduler, jobs: Sequence[JobState]) -> str:
-    """Return the top line: running jobs, workers and memory."""
+    """Return the HTML of the page's top line: running jobs, workers and memory."""
     threads = sum(worker.nthreads for worker in scheduler.workers.values())
     used = sum(worker.metrics.get("memory", 0) for worker in scheduler.workers.values())
     n_running = sum(state.is_running for state in jobs)
@@ -40,7 +40,13 @@ def summary(scheduler: Scheduler, jobs: Sequence[JobState]) -> str:
 
 
 def jobs_table(jobs: Sequence[JobState], chosen: JobState | None, address: str) -> str:
-    """Return a table with a row for each job, whose name links to it."""
+    """Return the HTML table of all jobs, each with a link that selects it.
+
+    Parameters
+    ----------
+    chosen : selected job
+    address : address of the scheduler, shown if there are no jobs
+    """
     if not jobs:
         return NOTHING.format(address=escape(address))
     rows = ((_job_cells(state), "chosen" if state is chosen else "") for state in jobs)
@@ -94,7 +100,7 @@ def _failed(n: int) -> str:
 
 
 def chosen_job(state: JobState | None) -> str:
-    """Return the figures and failures of the selected job."""
+    """Return the HTML of the figures and failures of the selected job."""
     if state is None:
         return ""
     still = state.still > RECENT_SECONDS
@@ -136,7 +142,7 @@ def _failures(state: JobState) -> str:
 
 
 def parts_tables(state: JobState | None, names: Mapping[str, str]) -> str:
-    """Return tables of the amounts by codec, backend and worker."""
+    """Return the HTML tables of a job's amounts by codec, backend and worker."""
     if state is None:
         return ""
     codec, backend, worker = (_parts_table(by, parts_by(state, by, names)) for by in BY)

@@ -23,7 +23,10 @@ _asked: WeakSet[Client] = WeakSet()  # clients of schedulers with the plugin, or
 
 
 def install(client: Client) -> None:
-    """Install the plugin on the scheduler; ignore one without gangsaw, or that refuses plugins."""
+    """Install the dashboard plugin on a client's scheduler.
+
+    A scheduler without gangsaw, or one that refuses plugins, is ignored.
+    """
     if client in _asked:
         return
     _asked.add(client)

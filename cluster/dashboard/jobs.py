@@ -25,13 +25,13 @@ Key: TypeAlias = tuple[str, str, str]  # codec, backend, worker
 
 @dataclass
 class Amount:
-    """Amount of work done.
+    """Amount of work that a job has done.
 
     Attributes
     ----------
     chunks : number of chunks done
     decoded, encoded : bytes of their samples, and of their stored form
-    seconds : of worker threads
+    seconds : seconds of worker threads
     failed : number of failures of chunks
     """
 
@@ -57,24 +57,25 @@ class Amount:
 
 @dataclass
 class JobState:
-    """State of a job, from the messages of its client.
+    """State of a job on the dashboard, from the messages of its client.
 
     Attributes
     ----------
     job : unique identifier
-    kind, store : such as "compress", and the store as the user wrote it
+    kind, store : command such as "compress", and the store as the user wrote it
     client : Dask's name of the client that runs it
     began, ended : seconds since 1970 by the scheduler's clock; `ended` is 0 for a running job
     outcome : "running", or one of ENDS
     step : name of a preparatory step, "" while the chunks are done
-    done, total, resumed : chunks, earlier runs included; the total of a stream is 0 until it ends
+    done, total, resumed : numbers of chunks done, of all, and of those that earlier runs had done;
+        the total of a stream is 0 until it ends
     decoded, encoded : bytes of the chunks done, earlier runs included
     run_bytes : decoded bytes of this run
     parts : amounts of this run, by codec, backend and worker
-    failures : the last messages
-    cells, room : chunks done and all chunks of each cell of the map
+    failures : last messages about failed chunks
+    cells, room : chunks done and all chunks, by cell of the chart `Map`
     bad : cells with chunks that failed or are damaged
-    points : (seconds since `began`, bytes of this run, chunks of this run) of the curve
+    points : (seconds since `began`, bytes of this run, chunks of this run) of the chart `Curve`
     """
 
     job: str
@@ -137,7 +138,7 @@ class JobState:
 
     @property
     def still(self) -> float:
-        """Seconds without progress of a running job; 0 for an ended one."""
+        """Seconds since the last progress of a running job; 0 for an ended one."""
         last = next((p for p in reversed(self.points) if p[1:] != self.points[-1][1:]), None)
         moved = self.points[0] if last is None else self.points[self.points.index(last) + 1]
         return self.seconds - moved[0] if self.is_running else 0.0
@@ -150,7 +151,7 @@ class JobState:
         return grown / max(now - first[0], 1e-3) if grown else 0.0
 
     def hear(self, message: Message) -> Iterator[tuple[Key, Amount]]:
-        """Update the state from a client's message; yield its amounts with their keys."""
+        """Update the state from a client's message; yield its amounts by codec, backend, worker."""
         self.told = time.time()
         for name in ("kind", "store", "client", "step"):
             setattr(self, name, str(message.get(name, getattr(self, name))))
@@ -172,7 +173,10 @@ class JobState:
             self.outcome, self.ended = outcome, time.time()
 
     def _mark(self, message: Message) -> None:
-        """Update the map: `room` starts a new one, `cells` are pairs of cell and increase."""
+        """Update the map of chunks from a message.
+
+        Its `room` starts a new map, and its `cells` are pairs of cell and increase.
+        """
         if room := _listed(message, "room"):
             self.bad.clear()
             self.room = [int(cast("int", n)) for n in room[:MOST_CELLS]]
@@ -237,7 +241,7 @@ class Jobs:
         return [*running, *ended]
 
     def series(self, metric: Metric) -> list[tuple[list[str], float]]:
-        """Return the values of a metric with their label values."""
+        """Return the values of a Prometheus metric, each with its label values."""
         gauges = {
             metrics.LEFT: sum(state.left for state in self.running if not state.step),
             metrics.RUNNING: len(self.running),

@@ -10,13 +10,13 @@ LABELS = ("codec", "backend", "job")  # Zarr name or "", "cpu" or "gpu", "compre
 
 @dataclass(frozen=True)
 class Metric:
-    """Metric with labels, or a single number.
+    """Description of a Prometheus metric: with labels, or a single number.
 
     Attributes
     ----------
-    name : shown at /metrics
-    kind : a counter is monotonic while the scheduler runs
-    help : one line
+    name : name shown at /metrics
+    kind : "counter", monotonic while the scheduler runs, or "gauge"
+    help : description, one line
     labels : names of the labels
     """
 

@@ -29,7 +29,12 @@ EMPTY = 'document.getElementById("gangsaw").classList.toggle("empty", cb_obj.tex
 
 
 def add_page(scheduler: Scheduler, jobs: Jobs, prefix: str) -> None:
-    """Serve the page, and add it to the navigation of Dask's pages, which share its variables."""
+    """Serve the page of jobs, and add it to the navigation of Dask's dashboard.
+
+    Parameters
+    ----------
+    prefix : prefix of all page paths
+    """
     variables = template_variables(scheduler)
     pages: list[str] = variables["pages"]
     if PAGE in pages:
@@ -48,7 +53,7 @@ def add_page(scheduler: Scheduler, jobs: Jobs, prefix: str) -> None:
 
 
 class _JobsPage:
-    """Page in one browser session."""
+    """Page of jobs in one browser session."""
 
     def __init__(self, scheduler: Scheduler, jobs: Jobs, document: Document) -> None:
         self.scheduler, self.jobs, self.document = scheduler, jobs, document
@@ -76,7 +81,7 @@ class _JobsPage:
         self.document.add_periodic_callback(self.look, LOOK_MILLISECONDS)
 
     def look(self) -> None:
-        """Update the texts and charts that changed; others are not sent."""
+        """Update the texts and charts that changed since the last call; others are not sent."""
         jobs = self.jobs.newest_first
         chosen = self._chosen(jobs)
         texts = {
@@ -95,5 +100,5 @@ class _JobsPage:
             self.shown = shown
 
     def _chosen(self, jobs: list[JobState]) -> JobState | None:
-        """Return the job named by the address of the page, else the newest one."""
+        """Return the job that the page's address names, else the newest one."""
         return self.jobs.jobs.get(self.asked) or next(iter(jobs), None)

@@ -32,7 +32,7 @@ class Dashboard(SchedulerPlugin):  # type: ignore[misc]
         self.jobs = Jobs()
 
     async def start(self, scheduler: Scheduler) -> None:
-        """Read the events that arrived before, and serve the state of jobs."""
+        """Read the events that arrived before the plugin, and serve the state of jobs."""
         self.scheduler = scheduler
         for _, message in scheduler.get_events(TOPIC):
             self.log_event(TOPIC, message)
@@ -57,12 +57,12 @@ class Dashboard(SchedulerPlugin):  # type: ignore[misc]
         self.jobs.lose(client)
 
     def answer(self) -> dict[str, object]:
-        """Return the figures; this is a handler of the scheduler for its clients."""
+        """Return the figures of jobs and workers; a handler that clients call on the scheduler."""
         return figures(self.scheduler, self.jobs)
 
 
 class Figures(RequestHandler):  # type: ignore[misc]
-    """HTTP handler of the figures as JSON."""
+    """HTTP handler that returns the figures of jobs and workers as JSON."""
 
     def initialize(
         self, dask_server: Scheduler | None = None, plugin: Dashboard | None = None
@@ -72,7 +72,7 @@ class Figures(RequestHandler):  # type: ignore[misc]
         self.plugin = plugin
 
     def get(self) -> None:
-        """Write the figures."""
+        """Write the figures as the response."""
         assert self.plugin is not None
         self.set_header("Cache-Control", "no-store")
         self.write(self.plugin.answer())
@@ -95,7 +95,7 @@ def _serve_json(plugin: Dashboard, prefix: str) -> None:
 
 
 def _serve_page(plugin: Dashboard, prefix: str) -> None:
-    """Add the page to Dask's dashboard and its navigation, if there is one."""
+    """Add the page of jobs to Dask's dashboard and its navigation, if there is one."""
     if "distributed.dashboard.scheduler" not in sys.modules:
         return  # neither Bokeh nor a dashboard
     from gangsaw.cluster.dashboard.page import add_page

@@ -56,9 +56,10 @@ class Resource(Protocol):
 
 @contextmanager
 def start(config: ClusterConfig) -> Iterator[Client]:
-    """Yield a client of pods; the operator replaces lost ones; delete all at the end.
+    """Yield a client of Kubernetes pods; delete the pods at the end.
 
-    Between pods nothing is encrypted: a network policy excludes other pods (`deploy/`).
+    The operator replaces lost pods. Between pods nothing is encrypted: a network policy excludes
+    other pods (`deploy/`).
 
     Raises
     ------
@@ -162,7 +163,7 @@ class PodWatch:
 
 
 def waiting(pods: Sequence[Mapping[str, object]]) -> str:
-    """Return the number of pending pods and Kubernetes' reasons, in words; "" for none."""
+    """Return a phrase with the number of pending pods and Kubernetes' reasons; "" for none."""
     if not pods:
         return ""
     what = "1 pod is" if len(pods) == 1 else f"{len(pods)} pods are"

@@ -93,7 +93,7 @@ def _closed_in_time(cluster: LocalCluster) -> Iterator[None]:
 
 
 def _end_workers(workers: Iterable[object]) -> None:
-    """Kill the processes of workers; a closing cluster restarts none of them."""
+    """Kill the worker processes of a closing cluster, which restarts none of them."""
     for pid in [getattr(worker, "pid", None) for worker in [*workers]]:
         if pid and pid != os.getpid():
             with suppress(ProcessLookupError):
@@ -107,7 +107,7 @@ def _of_processes(config: ClusterConfig) -> dict[str, object]:
 
 
 def _deaf_runner() -> LoopRunner:
-    """Return an event loop whose thread, and so each process that it starts, blocks Ctrl-C.
+    """Return an event loop in a thread that blocks Ctrl-C, as do processes started by it.
 
     Workers import for seconds before they run `PRELOAD`, and would print a traceback on Ctrl-C.
     """

@@ -86,7 +86,7 @@ def _check(config: ClusterConfig, settings: KindSettings) -> None:
 
 
 def _pod(role: str, container: Spec, settings: KindSettings) -> Spec:
-    """Return the pod of a scheduler or worker."""
+    """Return the Kubernetes pod specification of a scheduler or worker (`role`)."""
     mounts, volumes = [{"name": "tmp", "mountPath": "/tmp"}], [{"name": "tmp", "emptyDir": {}}]
     if claim := settings.text("claim"):
         mounts.append({"name": "data", "mountPath": settings.text("folder")})
@@ -143,5 +143,5 @@ def _list_resources(config: ClusterConfig, settings: KindSettings) -> dict[str, 
 
 
 def _exactly(resources: dict[str, str]) -> Spec:
-    """Return requests equal to the limits: a full node evicts such pods last."""
+    """Return container resources with requests equal to limits: full nodes evict these last."""
     return {"requests": resources, "limits": resources}

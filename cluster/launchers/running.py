@@ -59,7 +59,7 @@ def _host_port(address: str) -> tuple[str, int]:
 
 
 def _address_in(file: Path, limit: float) -> str:
-    """Return the address in a scheduler's file; wait for the file up to `limit` seconds."""
+    """Return the address in a scheduler file; wait up to `limit` seconds for the file."""
     until = time.monotonic() + limit
     while not (file.exists() and file.stat().st_size):
         if time.monotonic() > until:
@@ -75,7 +75,7 @@ def _address_in(file: Path, limit: float) -> str:
 
 
 def _why(address: str, host: str, port: int, limit: float, error: Exception) -> str:
-    """Return the reason why there is no connection, in one line."""
+    """Return the reason why a scheduler cannot be reached, in one line."""
     if not accepts_connections(host, port):
         return (
             f"no Dask scheduler answers at {address} within {limit:g} s: "

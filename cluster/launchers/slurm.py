@@ -46,7 +46,9 @@ ENDED_JOBS = 6  # in a row, without a worker: further jobs would end, too
 
 @contextmanager
 def start(config: ClusterConfig) -> Iterator[Client]:
-    """Yield a client of worker jobs; ended or lost jobs are replaced; cancel all at the end.
+    """Yield a client of workers that SLURM runs as jobs; cancel all jobs at the end.
+
+    Jobs that end or are lost are replaced.
 
     Raises
     ------
@@ -75,10 +77,10 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 
 
 class JobWatch:
-    """Monitor that drops jobs without a worker that ended, so that adaptive scaling replaces them.
+    """Monitor that drops SLURM jobs that ended before their worker came, so that they are replaced.
 
-    Dask knows of a job only by its worker. If many such jobs end in a row, all of them are faulty:
-    then none is replaced, and the text `failure` of the cluster gives the reason. Its text `queued`
+    Dask knows of a job only by its worker. If many such jobs end in a row, all of them are faulty.
+    Then none is replaced, and the text `failure` of the cluster gives the reason. Its text `queued`
     describes the queued jobs; a job of gangsaw waits as long as it is not empty.
     """
 
@@ -117,7 +119,7 @@ class JobWatch:
         return {number: reason if state in PENDING else "" for number, state, reason in lines}
 
     def forget(self, names: list[str]) -> None:
-        """Drop these jobs, so that they are replaced, unless too many ended in a row."""
+        """Drop these SLURM jobs, so that they are replaced, unless too many ended in a row."""
         self.ended += len(names)
         for name in names:
             self.cluster.workers.pop(name, None)
@@ -130,7 +132,7 @@ class JobWatch:
 
 
 def in_queue(reasons: list[str]) -> str:
-    """Return the number of queued jobs and SLURM's reasons, in words; "" for none."""
+    """Return a phrase with the number of queued jobs and SLURM's reasons; "" for none."""
     waiting = [reason for reason in reasons if reason]
     if not waiting:
         return ""
@@ -198,7 +200,7 @@ def _cores(config: ClusterConfig, settings: KindSettings) -> int:
 
 
 def seconds_of(walltime: str) -> int:
-    """Return the seconds of "30", "1:30", "1:00:00", "1-12", "1-12:00" or "1-12:00:00"."""
+    """Parse a walltime of SLURM to seconds: "30", "1:30", "1:00:00", "1-12" or "1-12:00:00"."""
     match = WALLTIME.fullmatch(walltime)
     if match is None:
         raise ValueError(f"slurm.walltime must be such as 01:00:00, got {walltime!r}")

@@ -51,7 +51,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 
 @contextmanager
 def _heard() -> Iterator[list[str]]:
-    """Yield the lines that the hosts write to standard error while a cluster starts.
+    """Yield a list that collects the hosts' lines on standard error while a cluster starts.
 
     Dask logs them at level INFO, which is hidden by default, and raises only that something failed.
     """
@@ -75,7 +75,7 @@ def _heard() -> Iterator[list[str]]:
 
 
 def _words(lines: list[str]) -> str:
-    """Return the last lines of the hosts, "" for none."""
+    """Return the last of the hosts' lines on standard error as a phrase; "" for none."""
     lines = [line.strip() for line in lines if line.strip()]
     return f"; the host said: {' / '.join(lines[-MOST_LINES:])}" if lines else ""
 

@@ -66,7 +66,7 @@ def open_field_reader(
 
 
 def as_made(options: SourceOptions, against: object, store: str) -> SourceOptions:
-    """Return the options with the format in the store's attributes, if the source may have it.
+    """Return the options with the format that the store's attributes record, if the source fits it.
 
     That applies only if no format is named: a short genome alone looks like reads.
     """
@@ -83,13 +83,16 @@ def as_made(options: SourceOptions, against: object, store: str) -> SourceOption
 
 
 def as_stored(source: Source | Stream, store: str | Path) -> Source | Stream:
-    """Return a source in the form that the store was written from, if the source supports that."""
+    """Return a source in the form that the store was written from, such as another record order.
+
+    Sources that do not support that are returned unchanged.
+    """
     again = getattr(source, "as_stored", None)
     return source if again is None else again(open_source(str(store)))
 
 
 def split_options(options: Mapping[str, object]) -> tuple[dict[str, object], SourceOptions]:
-    """Split options into those of codecs and those of the source."""
+    """Split keyword options into those of codecs and those of the source."""
     of_formats = {option.name for kind in readable() for option in kind.options}
     of_source = {*of_formats, *SHARED, "variable"}
     of_codecs = {k: v for k, v in options.items() if k not in of_source and v is not None}
@@ -97,7 +100,13 @@ def split_options(options: Mapping[str, object]) -> tuple[dict[str, object], Sou
 
 
 def source_options(options: Mapping[str, object], names: Collection[str]) -> SourceOptions:
-    """Return the options of a source; those of one format are its `own`."""
+    """Return the options for opening a source; those of one format are its `own`.
+
+    Parameters
+    ----------
+    options : values by name
+    names : names of all options that formats have
+    """
     said = {k: v for k, v in options.items() if k in names and v is not None}
     if "variable" in said:
         raise BadParams("'variable' is said by variables=[...]")
@@ -135,7 +144,7 @@ def check_stream(stream: Stream, options: Mapping[str, object], resume: bool) ->
 def opened_source(
     source: Named, options: SourceOptions, client: Client | None = None
 ) -> tuple[Source | Stream, Watch]:
-    """Return an open source with a watch of it; the watch of paths began before opening them.
+    """Open a source; return it with a watch of its files, which began before the opening of paths.
 
     Raises
     ------

@@ -39,7 +39,7 @@ from gangsaw.tasks.store.state.target import discard_begun
 
 
 class ExportResult(tuple[str, ...], Amounts):
-    """Result of an export: lines on omitted or converted items, with the figures of the job.
+    """Result of an export: a tuple of lines on omitted or converted items, with figures of the job.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class ExportResult(tuple[str, ...], Amounts):
 
 @dataclass(frozen=True)
 class ExportJob:
-    """Export of a store.
+    """Export of a store to another format.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class ExportJob:
 
     @contextmanager
     def _report_all_damage(self) -> Iterator[None]:
-        """Replace the error of the first damaged chunk with one that lists all damaged blocks."""
+        """Replace the error of the first damaged chunk by one that lists all damaged blocks."""
         try:
             yield
         except (CorruptChunk, JobFailed) as error:

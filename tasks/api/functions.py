@@ -341,7 +341,7 @@ def _compared(
     reader: IndependentReader | None,
     wanted: SourceOptions,
 ) -> Report:
-    """Check a store, and compare it with an open source."""
+    """Run `verify` (`run`) on a store, and compare the store with an open source or stream."""
     other = as_stored(opened[0], store)
     with (
         opened[1].checked(),

@@ -44,7 +44,7 @@ def status(
 
 
 def page_of(client: Client) -> str:
-    """Return the address of the page with a client's jobs; "" if there is none."""
+    """Return the address of the dashboard page with a client's jobs; "" if there is none."""
     from gangsaw.cluster.dashboard.install import page_of as found
 
     return found(client)
@@ -108,7 +108,7 @@ def workers(
 
 @contextmanager
 def _as_ours(device: str) -> Iterator[None]:
-    """Convert exceptions of a starting cluster to Gangsaw's."""
+    """Convert exceptions of a starting cluster to Gangsaw's own."""
     try:
         yield
     except ConnectionError as error:

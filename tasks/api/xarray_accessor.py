@@ -91,7 +91,7 @@ def _is_tree(data: Given) -> bool:
 
 
 def _layouts(data: Given, recipe: Recipe) -> dict[str, ArrayLayout]:
-    """Return chunks and codecs of the arrays that xarray stores as `compress` does."""
+    """Return chunks and codecs of the arrays of an xarray object, as `compress` chooses them."""
     source = from_xarray(data)
     alike = replace(source, arrays=tuple(filter(has_same_form, source.arrays)))
     codecs = recipe.codecs(alike)

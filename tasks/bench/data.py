@@ -21,12 +21,13 @@ MAX_BYTES = 64 << 20  # bytes in the middle of a user's array that are measured
 
 @dataclass(frozen=True)
 class Synthetic:
-    """Seeded data of a domain.
+    """Entry of a domain in the table of benchmark data.
 
     Attributes
     ----------
     sizes : default extents by device
-    make : function that returns an array of some extents; raises BadParams for unsupported extents
+    make : function that returns a seeded array of some extents; raises BadParams for extents that
+        it does not support
     part : function that returns the measured part of a user's array, in the form that codecs of the
         domain expect; None for an array of another domain
     """
@@ -37,7 +38,7 @@ class Synthetic:
 
 
 def synthetic_sample(extents: Sequence[int] | None = None, device: str = "cpu") -> MemoryArray:
-    """Return the synthetic data of the first entry in the table."""
+    """Return seeded synthetic data of the first domain in the table."""
     for found in entry_points.load_table(GROUP, Synthetic).values():
         return found.make(tuple(extents or found.sizes[device]))
     raise BadParams("no data is installed to measure: name a source")
@@ -60,7 +61,7 @@ def sample_of(path: str) -> MemoryArray:
 
 
 def middle(array: SourceArray, cut: Sequence[str]) -> MemoryArray:
-    """Return the middle of an array along the axes `cut`, at most MAX_BYTES."""
+    """Return the middle of an array, at most MAX_BYTES, cut along the axes named in `cut`."""
     extents = dict(zip(array.dims, array.shape, strict=True))
     whole = prod(n for name, n in extents.items() if name not in cut) * array.dtype.itemsize
     side = _side([extents[name] for name in cut], MAX_BYTES / max(1, whole))
@@ -70,7 +71,7 @@ def middle(array: SourceArray, cut: Sequence[str]) -> MemoryArray:
 
 
 def _side(extents: Sequence[int], n: float) -> int:
-    """Return the limit of extents that leaves at most n samples."""
+    """Return the upper bound of each extent, so that a block cut by it has at most n samples."""
     for i, extent in enumerate(sorted(extents)):
         side = n ** (1 / (len(extents) - i))
         if extent > side:

@@ -39,7 +39,7 @@ COPY_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Figure:
-    """One row of the results.
+    """One row of the GPU benchmark.
 
     Attributes
     ----------
@@ -64,13 +64,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Timing:
-    """Median seconds of one direction.
+    """Median seconds of encoding or of decoding.
 
     Attributes
     ----------
     samples, moved_bytes : samples of one round; least bytes that the device reads and writes
-    kernels : seconds by events around each launch; None if streams overlap
-    whole : wall time of the call
+    kernels : seconds of the kernels by CUDA events; None if streams overlap
+    whole : wall time of the call in seconds
     """
 
     samples: int
@@ -84,7 +84,7 @@ class Timing:
         return self.samples / (self.kernels or self.whole) / 1e9
 
     def note(self, unit: str = "Gsamples", in_sample: int = 1) -> str:
-        """Return a note with the rate of the whole call; `in_sample` is the units per sample."""
+        """Return a note with the rate of the whole call; a sample counts as `in_sample` units."""
         if self.kernels is None:
             return "wall clock"
         amount = self.samples * in_sample / 1e9
@@ -123,7 +123,7 @@ def wall_seconds(work: Callable[[], object], rounds: int) -> float:
 
 
 class ChunkBench:
-    """Chunks on a device, and timings of their codec, each measured at first use.
+    """Timings of a codec on a GPU, each measured at first use.
 
     Parameters
     ----------
@@ -160,9 +160,9 @@ class ChunkBench:
         return self._encoded(n, self.rounds), self._decoded(n, self.rounds)
 
     def _grown(self, timed: Callable[[int, int], Timing]) -> Timing:
-        """Return the timing of a batch, which is doubled up to its size.
+        """Return the timing of a full batch, after doubling the batch from small sizes.
 
-        With the full size at once, slow codecs took minutes.
+        The doubling stops at calls of CALL_SECONDS: with the full size, slow codecs took minutes.
         """
         free: int = free_device_bytes() or self.batch_bytes * SHARE
         most = max(1, min(self.batch_bytes, free // SHARE) // self.chunks[0].nbytes)
@@ -275,7 +275,7 @@ class Workbench(ChunkBench):
         return 1e3 * attributes["ClockRate"] * attributes["MultiProcessorCount"] * INT_LANES  # kHz
 
     def byte_ceiling(self, timing: Timing) -> float:
-        """Return Gsamples/s if every byte were moved once, without other work."""
+        """Return Gsamples/s if every byte were moved once at full bandwidth, without other work."""
         return self.bytes_per_second * timing.samples / timing.moved_bytes / 1e9
 
     def instructions(self, direction: str) -> tuple[int, int] | None:
@@ -288,7 +288,7 @@ class Workbench(ChunkBench):
 
 @dataclass(frozen=True)
 class _Case:
-    """A row and the function that measures its value and note.
+    """Row of the GPU benchmark, and the function that measures its value and note.
 
     quick : True if its value is available as soon as the previous row was measured
     """
@@ -352,7 +352,7 @@ def device_figures(bench: Workbench | None) -> Iterator[Figure]:
 
 
 def device_machine() -> dict[str, str]:
-    """Return device, driver, and versions of CUDA and CuPy."""
+    """Return the names of device and driver, and the versions of CUDA and CuPy."""
     cp = cupy()
     runtime, device = cp.cuda.runtime, cp.cuda.Device()
     name = runtime.getDeviceProperties(device.id)["name"].decode()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result:
-    """Results of one codec.
+    """Results of one codec in the CPU benchmark.
 
     Attributes
     ----------
@@ -59,12 +59,12 @@ class Result:
 
     @property
     def encode_rate(self) -> float:
-        """Samples per second, median of the rounds."""
+        """Samples encoded per second, median of the rounds."""
         return self.samples / statistics.median(self.encode_seconds)
 
     @property
     def decode_rate(self) -> float:
-        """Samples per second, median of the rounds."""
+        """Samples decoded per second, median of the rounds."""
         return self.samples / statistics.median(self.decode_seconds)
 
     def row(self) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def benchmark(
 
 
 def measure(cube: Cube, peers: Sequence[Peer], rounds: int) -> list[Result]:
-    """Return the results of codecs on a cube, measured in turn.
+    """Return the results of codecs on a cube; they take turns in each round.
 
     Raises JobFailed if a codec does not restore the array.
     """
@@ -125,7 +125,7 @@ def measure(cube: Cube, peers: Sequence[Peer], rounds: int) -> list[Result]:
 
 
 def stored_bytes(cube: Cube, peer: Peer) -> int:
-    """Return the number of encoded bytes; raise JobFailed if any bit differs, also of NaN."""
+    """Return the encoded bytes of an array; raise JobFailed if decoding changes any bit."""
     coded = peer.encode(cube)
     back = np.ascontiguousarray(peer.decode(coded).reshape(cube.shape), cube.dtype)
     if not np.array_equal(back.view(np.uint8), np.ascontiguousarray(cube).view(np.uint8)):
@@ -140,7 +140,7 @@ def _round(cube: Cube, peer: Peer) -> tuple[float, float]:
 
 
 def ours(array: Cube, dims: Sequence[str]) -> Iterator[Peer]:
-    """Yield the codecs of the table that support the array, in their `benchmarks` settings.
+    """Yield Gangsaw's codecs that support the array, in the settings of their `benchmarks` modules.
 
     A codec without such settings is measured with automatic ones, if it suits the array.
     """
@@ -167,7 +167,7 @@ def benchmarks_of(codec: str) -> ModuleType | None:
 
 
 def bound(name: str, coder: ChunkCoder, array: Cube) -> Peer:
-    """Return a codec for arrays like this one as a `Peer`."""
+    """Return a Gangsaw codec, configured for arrays like this one, as a `Peer`."""
 
     def decode(coded: Coded) -> Cube:
         out = np.empty_like(array)

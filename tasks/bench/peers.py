@@ -17,7 +17,14 @@ Coded: TypeAlias = bytes | bytearray | memoryview
 
 @dataclass(frozen=True)
 class Peer:
-    """A codec to measure: its name, and functions from array to encoded parts and back."""
+    """Codec to measure.
+
+    Attributes
+    ----------
+    name : name in the table
+    encode : function from an array to encoded parts
+    decode : function from encoded parts to the array
+    """
 
     name: str
     encode: Callable[[Cube], Sequence[Coded]]

@@ -24,14 +24,14 @@ LEAST_SECONDS = 0.05  # calls are repeated up to this time: chunks are small, an
 
 @dataclass(frozen=True)
 class Row:
-    """One measured value.
+    """One measured value in the published tables.
 
     Attributes
     ----------
     what : description of the measurement
     value : value in `unit`; None if not measured yet
     target : requested value, with its sense (">= 250"), or ""
-    note : peer, share, spread or reason
+    note : what the value is compared with, its share, spread or reason
     figures : further values by name, for JSON and plots; the note has them as text
     why : reason why it was not measured, if known
     """
@@ -63,7 +63,7 @@ class Row:
 
 @dataclass(frozen=True)
 class OtherMachine:
-    """Rows of a section from a machine with other vectors.
+    """Rows of a section, measured on a machine with another vector width.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class OtherMachine:
     rows: tuple[Row, ...]
 
     def cells(self, what: str, before: int) -> str:
-        """Return the last cells of a line: the value, and the verdict.
+        """Return the Markdown cells of this machine for a row: the value, and the verdict.
 
         `before` is the number of earlier rows with the same description in the section.
         """
@@ -85,7 +85,7 @@ class OtherMachine:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A row, and the function that measures it.
+    """Row of a table, and the function that measures its value.
 
     Attributes
     ----------
@@ -159,7 +159,14 @@ def document(
     elsewhere: Mapping[str, Mapping[str, str]],
     other_machine: Mapping[str, OtherMachine],
 ) -> dict[str, object]:
-    """Return machine, sections and the machines of other sections as JSON values."""
+    """Return the machine, the sections, and the machines of sections measured elsewhere, as JSON.
+
+    Parameters
+    ----------
+    sections : rows by title of the section
+    elsewhere : machine of each section that was measured on another one
+    other_machine : rows from a machine with another vector width, by section
+    """
     tables = {title: [asdict(row) for row in rows] for title, rows in sections.items()}
     columns = {title: asdict(own) for title, own in other_machine.items()}
     return {
@@ -213,5 +220,5 @@ def dump(
     elsewhere: Mapping[str, Mapping[str, str]] | None = None,
     other_machine: Mapping[str, OtherMachine] | None = None,
 ) -> str:
-    """Return the JSON text of `document`."""
+    """Return the JSON text of `document` with the same arguments."""
     return json.dumps(document(sections, elsewhere or {}, other_machine or {}), indent=1) + "\n"

@@ -30,7 +30,7 @@ Inflated: TypeAlias = "tuple[Text, Exception | None]"
 
 
 class NoEndBlockError(EOFError):
-    """Error: the empty member at the end of each such file is missing."""
+    """Error: the file lacks the empty member with which every BGZF file ends."""
 
 
 class CutMemberError(EOFError):
@@ -42,13 +42,13 @@ class CutMemberError(EOFError):
 
 
 class MemberRun(NamedTuple):
-    """Consecutive members.
+    """Consecutive BGZF members, which one thread decompresses.
 
     Attributes
     ----------
-    data : bytes of a file
-    ends : start of the first member, then the end of each
-    sizes : bytes of text of each
+    data : bytes of the file with these members
+    ends : offset of the first member in `data`, then the end of each
+    sizes : bytes of text of each member
     """
 
     data: memoryview
@@ -56,7 +56,7 @@ class MemberRun(NamedTuple):
     sizes: list[int]
 
     def text(self, inflate: Inflate) -> tuple[Text, Exception | None]:
-        """Return the text of all members, or the part before damage, and the error."""
+        """Decompress all members; return their text, or the part before damage, and the error."""
         out, at = np.empty(sum(self.sizes), np.uint8), 0
         for begin, end, size in zip(self.ends[:-1], self.ends[1:], self.sizes, strict=True):
             try:
@@ -71,7 +71,7 @@ class MemberRun(NamedTuple):
 
 
 def bgzf_block_bytes(data: bytes | memoryview, at: int = 0) -> int:
-    """Return the bytes of the member at an offset; 0 if its header is incomplete or not BGZF."""
+    """Return the length in bytes of the BGZF member at an offset; 0 if its header is not valid."""
     if bytes(data[at : at + len(MAGIC)]) != MAGIC or len(data) < at + FIXED:
         return 0
     end = at + FIXED + int.from_bytes(data[at + FIXED - 2 : at + FIXED], "little")
@@ -85,7 +85,7 @@ def bgzf_block_bytes(data: bytes | memoryview, at: int = 0) -> int:
 
 
 def texts(file: IO[bytes], threads: int) -> Iterator[Text | bytes]:
-    """Yield the text of a file, (n,) uint8 blocks in order.
+    """Yield the text of a BGZF file in (n,) uint8 blocks, decompressed by several threads.
 
     If a member other than BGZF follows, the last item is bytes: the part of the rest that was
     already read, for another reader.
@@ -117,7 +117,7 @@ def texts(file: IO[bytes], threads: int) -> Iterator[Text | bytes]:
 
 
 def _tried(runs: Iterator[MemberRun | bytes]) -> Iterator[MemberRun | bytes | Exception | None]:
-    """Yield runs, then the exception raised, or None."""
+    """Yield the items of an iterator, then the exception that it raised, or None."""
     try:
         yield from runs
     except (EOFError, zlib.error) as error:
@@ -127,14 +127,14 @@ def _tried(runs: Iterator[MemberRun | bytes]) -> Iterator[MemberRun | bytes | Ex
 
 
 def _yielded(text: Text, damage: Exception | None) -> Iterator[Text]:
-    """Yield a text, then raise its error, if any."""
+    """Yield a text, then raise the error that followed it, if any."""
     yield text
     if damage is not None:
         raise damage
 
 
 def _runs(file: IO[bytes]) -> Iterator[MemberRun | bytes]:
-    """Yield members in runs; last, as bytes, the rest if another kind of member follows."""
+    """Yield the members of a BGZF file in groups; last, as bytes, any data of another kind."""
     rest, last_size = b"", 0
     while more := file.read(READ):
         data = memoryview(rest + more)
@@ -167,19 +167,19 @@ def _runs(file: IO[bytes]) -> Iterator[MemberRun | bytes]:
 
 
 def _behind_zeros(data: bytes, file: IO[bytes]) -> bytes:
-    """Return data without leading zeros; b"" if the rest of the file is zeros."""
+    """Return data without leading zeros, read on if all are zeros; b"" at the end of the file."""
     while not (data := data.lstrip(b"\0")) and (data := file.read(READ)):
         pass
     return data
 
 
 def salvaged(data: bytes | memoryview) -> Text:
-    """Return the text of a member, (n,) uint8, up to damage or its end."""
+    """Return the text of a damaged or truncated gzip member, (n,) uint8, as far as it is intact."""
     return np.frombuffer(until_damage(zlib.decompressobj(GZIP), data), np.uint8)
 
 
 def _is_other(data: bytes) -> bool:
-    """Return True if a partly read member is certainly not BGZF."""
+    """Return True if a partly read gzip member is certainly not BGZF."""
     if not data.startswith(MAGIC[: len(data)]):
         return True
     head = FIXED + int.from_bytes(data[FIXED - 2 : FIXED], "little")

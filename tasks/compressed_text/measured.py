@@ -14,7 +14,7 @@ _read: dict[str, int] = {}  # bytes read by path, of the last opened file
 
 
 class MeasuredFile(io.FileIO):
-    """A file that counts the bytes read from its start."""
+    """File that counts the bytes read from its start, for the progress of a job."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)

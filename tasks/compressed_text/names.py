@@ -8,5 +8,5 @@ PACKED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 
 
 def is_called(path: str, names: tuple[str, ...], ends: tuple[str, ...] = ("", *PACKED)) -> bool:
-    """Return True if a path has one of these suffixes, with or without one of compression."""
+    """Return True if a path ends in one of `names`, with or without a compression suffix."""
     return path.lower().endswith(tuple(f"{name}{end}" for name in names for end in ends))

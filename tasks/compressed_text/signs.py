@@ -25,7 +25,7 @@ IN_COLOURS = "it is in colour space, of SOLiD: --format text stores it to the by
 
 
 def is_in_colours(sequence: bytes) -> bool:
-    """Return True if a sequence is in colour space: a letter, then digits and dots."""
+    """Return True if a read is in SOLiD colour space: a letter, then digits and dots."""
     return COLOURS.fullmatch(sequence) is not None and sequence[1:].strip(b".") != b""
 
 

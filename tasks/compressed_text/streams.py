@@ -59,7 +59,7 @@ def may_be_packed(start: bytes) -> bool:
 
 
 def _is_lzma(start: bytes) -> bool:
-    """Check a header of the LZMA Utils format: dictionary size and text size."""
+    """Return True if bytes begin with a usual LZMA Utils header: dictionary size and text size."""
     if len(start) < LZMA_HEAD:
         return False
     dictionary, n = (int.from_bytes(start[i:j], "little") for i, j in ((1, 5), (5, LZMA_HEAD)))
@@ -69,7 +69,7 @@ def _is_lzma(start: bytes) -> bool:
 
 
 def _is_unusual_lzma(start: bytes) -> bool:
-    """Check a header with other properties than usual, and try to decode the bytes behind it.
+    """Return True if bytes begin with an unusual LZMA Utils header and can be decoded.
 
     The header alone has too few fixed bits: a table of binary numbers may begin like it.
     """
@@ -85,7 +85,7 @@ def _is_unusual_lzma(start: bytes) -> bool:
 
 
 class BytesBehindError(Exception):
-    """Error: data that is no stream follows the last one."""
+    """Error: other data follow the last compressed stream of a file."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -95,7 +95,7 @@ class BytesBehindError(Exception):
 
 
 class StreamDecompressor(Protocol):
-    """Decompressor of one stream, as in zlib, bz2, lzma, isal and zstandard."""
+    """Decompressor of one compressed stream, as in zlib, bz2, lzma, isal and zstandard."""
 
     @property
     def eof(self) -> bool:
@@ -109,7 +109,7 @@ class StreamDecompressor(Protocol):
 
 
 def until_damage(stream: StreamDecompressor, data: bytes | memoryview) -> bytes:
-    """Return the text of a stream's data up to damage or their end."""
+    """Decompress data of a stream as far as they are intact; return the text."""
     found = bytearray()
     with suppress(Exception):  # each library has its own exceptions
         for at in range(0, len(data), STEP):
@@ -118,10 +118,10 @@ def until_damage(stream: StreamDecompressor, data: bytes | memoryview) -> bytes:
 
 
 class StreamsText(io.RawIOBase):
-    """Text of all streams of a file. Zeros between and after them are padding.
+    """File object with the text of all compressed streams of a file, one after the other.
 
-    While it is read, it raises the library's errors for damage, EOFError for a truncated stream,
-    and `BytesBehindError`.
+    Zeros between and after the streams are padding. While it is read, it raises the library's
+    errors for damage, EOFError for a truncated stream, and `BytesBehindError`.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class StreamsText(io.RawIOBase):
         return True
 
     def _begins(self) -> bool:
-        """Return True if another stream begins here."""
+        """Return True if another compressed stream begins here, after any padding."""
         self._skip_zeros()
         while len(self._data) < len(self._signs[0]) and (more := self._file.read(READ_BYTES)):
             self._data += more
@@ -201,7 +201,7 @@ class StreamsText(io.RawIOBase):
 
 
 def gzip_text(file: IO[bytes]) -> IO[bytes]:
-    """Return the text of gzip members: by ISA-L if installed, else by zlib."""
+    """Return a file object with the text of gzip members: by ISA-L if installed, else by zlib."""
     if find_spec("isal"):
         from isal import isal_zlib
 
@@ -210,7 +210,13 @@ def gzip_text(file: IO[bytes]) -> IO[bytes]:
 
 
 def text_behind(sign: bytes, file: io.BufferedReader[io.RawIOBase], path: str) -> IO[bytes]:
-    """Return the text of a file by its compression, as detected by `packed_sign`."""
+    """Return a file object with the decompressed text of a file.
+
+    Parameters
+    ----------
+    sign : magic bytes of its compression, as detected by `packed_sign`
+    file, path : file at its start, and its path for messages
+    """
     if sign == GZIP:
         return gzip_text(file)
     if sign == BZIP2:

@@ -21,7 +21,10 @@ LEVEL = 1  # level of gzip: the store is what saves space
 
 @contextmanager
 def open_targets(paths: Paths, work: Work) -> Iterator[list[IO[bytes]]]:
-    """Open the targets: standard output, or files that appear once complete."""
+    """Open text files for writing, compressed by their suffixes: they appear once complete.
+
+    A path may also stand for standard output.
+    """
     check_targets(paths, overwrite=work.overwrite)
     if paths == (STDOUT,):
         yield [sys.stdout.buffer]
@@ -50,7 +53,7 @@ def check_targets(paths: Paths, *, overwrite: bool) -> None:
 
 
 def _packed(suffix: str, part: Path | BinaryIO) -> IO[bytes]:
-    """Open a file, or wrap a stream, for text output, compressed by its suffix."""
+    """Open a file, or wrap a stream, to write text, compressed as its suffix says."""
     if suffix in (".gz", ".bgz"):
         if find_spec("isal"):
             from isal import igzip_threaded

@@ -45,7 +45,7 @@ class CutAtBlockError(BadParams):
 
 
 def read_blocks(path: str, notes: list[str] | None = None) -> Generator[Text, None, None]:
-    """Yield the text of a file as nonempty (n,) uint8 blocks.
+    """Yield the decompressed text of a file as nonempty (n,) uint8 blocks.
 
     Messages for the user are appended to `notes` until the last block is yielded.
 
@@ -92,7 +92,7 @@ class BegunText:
 
 
 def beginning(path: str, n: int) -> bytes:
-    """Return the first n bytes of a file's text at most; b"" if it cannot be read."""
+    """Return at most the first n bytes of a file's decompressed text; b"" if it cannot be read."""
     try:
         return head_of(path, n)
     except (BadParams, OSError):
@@ -100,7 +100,7 @@ def beginning(path: str, n: int) -> bytes:
 
 
 def head_of(path: str, n: int) -> bytes:
-    """Return the first n bytes of a file's text at most, or those before damage.
+    """Return at most the first n bytes of a file's decompressed text, or those before damage.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def head_of(path: str, n: int) -> bytes:
 
 
 def _begun(raw: io.FileIO) -> tuple[bytes, io.BufferedReader[io.RawIOBase]]:
-    """Return the first bytes of a file, and a reader of all; a pipe may give few bytes at once."""
+    """Return the first bytes of a file, and a reader of all; a pipe may give few at once."""
     buffered: io.BufferedReader[io.RawIOBase] = io.BufferedReader(raw, BLOCK)
     start = buffered.peek(HEAD_BYTES)[:HEAD_BYTES]
     if not start or len(start) == HEAD_BYTES:
@@ -164,7 +164,7 @@ def _bgzf_blocks(file: IO[bytes], path: str, notes: list[str]) -> Iterator[Text]
 
 
 class _Behind(io.RawIOBase):
-    """A file with bytes prepended that were already read from it."""
+    """File to which bytes are prepended that were already read from it."""
 
     def __init__(self, start: bytes, file: IO[bytes]) -> None:
         self._start, self._file = start, file
@@ -194,7 +194,7 @@ def open_text(file: io.BufferedReader[io.RawIOBase], path: str) -> IO[bytes]:
 
 
 def _read_blocks(file: IO[bytes], path: str) -> Iterator[Text]:
-    """Yield the text of an open file; before an error, the text read so far."""
+    """Yield the text of an open file in blocks; before an error, the text read so far."""
     while True:
         block, n, damage = np.empty(BLOCK, np.uint8), 0, None
         try:
@@ -240,7 +240,7 @@ def read_ahead(blocks: Callable[[], Iterator[Text]], n: int) -> Generator[Text, 
 
 
 class _TextReading:
-    """A thread that reads blocks ahead.
+    """Thread that reads blocks of text ahead into a queue.
 
     Attributes
     ----------

@@ -27,14 +27,14 @@ def choice(
     default: str = "",
     others: Callable[[str], bool] | None = None,
 ) -> OptionInfo:
-    """Return an option whose value is one of several words.
+    """Return a command line option whose value is one of several words.
 
     Parameters
     ----------
     flags : flags of the option; none if they follow from the parameter's name
-    of : the words
-    help : a sentence, to which a long list is added
-    panel : panel of the help
+    of : the allowed words
+    help : a sentence, to which a long list of the words is added
+    panel : title of the group of options in the help
     default : default value in words, if it differs from the parameter's own
     others : predicate that accepts further values, which are checked later
     """
@@ -55,7 +55,7 @@ def choice(
 
 
 def completing(words: Sequence[str]) -> Complete:
-    """Return the shell completion function for these words."""
+    """Return the shell completion function that proposes these words."""
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in words if word.startswith(incomplete)]

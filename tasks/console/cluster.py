@@ -79,7 +79,7 @@ def check_workers(workers: int) -> None:
 
 @dataclass(frozen=True)
 class Workers:
-    """Workers on this machine, one per core by default."""
+    """Options for Dask workers on this machine, one per core by default."""
 
     PANEL: ClassVar[str] = opt.CLUSTER
     workers: opt.Workers = None
@@ -89,7 +89,7 @@ class Workers:
 
     @property
     def is_here(self) -> bool:
-        """True if the work is done in this process."""
+        """True if the command works in this process, without Dask."""
         return self.workers == 0
 
     @property
@@ -99,7 +99,7 @@ class Workers:
 
     @contextmanager
     def session(self, job: Callable[[], object] | None = None) -> Iterator[Client | None]:
-        """Yield a Dask client of such workers, or None to work in this process.
+        """Yield a Dask client of the requested workers, or None to work in this process.
 
         A dry run of the job comes first: mistakes are reported before a cluster starts.
         """
@@ -130,7 +130,7 @@ class Workers:
             check_workers(self.workers or 0)
 
     def describe(self) -> dict[str, object]:
-        """Describe the place of execution for --dry-run."""
+        """Return the workers, threads and cluster as shown by --dry-run."""
         self.check()
         if self.is_here:
             return {"place": "here", "words": "threads of this process"}
@@ -141,13 +141,13 @@ class Workers:
         return {"place": "local", "workers": workers, "threads": threads, "words": words}
 
     def named(self) -> dict[str, object]:
-        """Return further arguments of `api.workers`."""
+        """Return the arguments of `api.workers` that name a cluster or device."""
         return {}
 
 
 @dataclass(frozen=True)
 class Hosts(Workers):
-    """Workers on this machine or a cluster, on CPUs."""
+    """Options for Dask workers on this machine or a cluster, on CPUs."""
 
     cluster: Kind = ""
     scheduler: opt.Scheduler = ""
@@ -169,7 +169,7 @@ class Hosts(Workers):
 
     @property
     def is_here(self) -> bool:
-        """True if the work is done in this process."""
+        """True if the command works in this process, without Dask."""
         return self.workers == 0 and not self.is_named
 
     def check(self) -> None:
@@ -188,7 +188,7 @@ class Hosts(Workers):
             raise BadParams("this command has no work for GPUs: say --cluster local")
 
     def named(self) -> dict[str, object]:
-        """Return further arguments of `api.workers`."""
+        """Return the arguments of `api.workers` that name a cluster or device."""
         return {
             "cluster": self.cluster,
             "scheduler": self.scheduler,
@@ -200,7 +200,7 @@ class Hosts(Workers):
 
 @dataclass(frozen=True)
 class Cluster(Hosts):
-    """Workers on this machine or a cluster, on CPUs or GPUs."""
+    """Options for Dask workers on this machine or a cluster, on CPUs or GPUs."""
 
     device: opt.Device = "cpu"
 
@@ -224,19 +224,19 @@ class Cluster(Hosts):
         return "cuda" if found == "local" and self.device == "gpu" else found
 
     def named(self) -> dict[str, object]:
-        """Return further arguments of `api.workers`."""
+        """Return the arguments of `api.workers` that name a cluster or device."""
         return {**super().named(), "device": self.device}
 
 
 @dataclass(frozen=True)
 class Near(Hosts):
-    """This process unless workers are requested: for short commands without kernels."""
+    """Options for workers, none by default: for short commands without kernels."""
 
     workers: opt.FewWorkers = 0
 
 
 @dataclass(frozen=True)
 class NearOrDevice(Cluster):
-    """`Near` on CPUs or GPUs."""
+    """Options for workers on CPUs or GPUs, none by default."""
 
     workers: opt.FewWorkers = 0

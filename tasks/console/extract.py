@@ -26,7 +26,7 @@ chr1:1,000-2,000 chrM > some.fa
 
 
 def _command() -> object:
-    """Return the command with the options of all domains, each in its own panel."""
+    """Return the command `extract` with the options of all domains, each in its own panel."""
     known: dict[str, Extractor[DataclassInstance]] = entry_points.load_table(GROUP, Extractor)
 
     def extract(store: str, wanted: list[str] | None, **options: DataclassInstance) -> None:
@@ -53,7 +53,7 @@ def _command() -> object:
 
 
 def _content(store: str, known: dict[str, Extractor[DataclassInstance]]) -> str:
-    """Return the attribute that marks a store's content; raise BadParams if there is none."""
+    """Return the store attribute that names its domain; raise BadParams if `extract` knows none."""
     from gangsaw.tasks.store.source import open_zarr
 
     attrs = open_zarr(store).attrs
@@ -65,7 +65,13 @@ def _content(store: str, known: dict[str, Extractor[DataclassInstance]]) -> str:
 
 
 def _refuse(store: str, holds: str, values: DataclassInstance) -> None:
-    """Raise BadParams if options of another domain are given."""
+    """Raise BadParams if the user gave options of a domain that is not the store's.
+
+    Parameters
+    ----------
+    holds : content of stores of the options' domain, for the message
+    values : options as given
+    """
     usual = type(values)()
     names = [f.name for f in fields(values) if getattr(values, f.name) != getattr(usual, f.name)]
     if names:

@@ -13,7 +13,7 @@ OptionsT = TypeVar("OptionsT")
 
 @dataclass(frozen=True)
 class Extractor(Generic[OptionsT]):
-    """Writer of parts of a domain's stores.
+    """Implementation of the command `extract` for the stores of one domain, such as reads.
 
     Attributes
     ----------

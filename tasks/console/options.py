@@ -24,7 +24,7 @@ CLUSTER, SOURCE = "Cluster", "Source"
 
 
 def workers(default: str) -> OptionInfo:
-    """Return the option --workers with a description of its default."""
+    """Return the command line option --workers, with a description of its default."""
     info: OptionInfo = typer.Option(
         "--workers",
         min=0,
@@ -184,7 +184,7 @@ ParamsFile = Annotated[
 
 
 def extents_of(option: str, text: str) -> tuple[int, ...]:
-    """Return the integers in text such as "198,256,256"; raise BadParams for other text."""
+    """Parse extents such as "198,256,256"; raise BadParams for other text, naming the option."""
     try:
         return extents(text)
     except ValueError as error:
@@ -192,7 +192,7 @@ def extents_of(option: str, text: str) -> tuple[int, ...]:
 
 
 def chunks_of(text: str | None) -> tuple[int, ...] | dict[str, int] | None:
-    """Return the chunks in text such as "198,256,256" or "y=256,x=256"."""
+    """Parse chunk extents such as "198,256,256" or "y=256,x=256"; None gives None."""
     if text is None or "=" not in text:
         return None if text is None else extents_of("--chunks", text)
     try:
@@ -203,7 +203,7 @@ def chunks_of(text: str | None) -> tuple[int, ...] | dict[str, int] | None:
 
 
 def params_of(pairs: Sequence[str] | None, file: Path | None) -> dict[str, object]:
-    """Return codec parameters: those of the file, overridden by each NAME=VALUE."""
+    """Return codec parameters from the JSON file, overridden by each NAME=VALUE of the pairs."""
     params = {} if file is None else _params_file(file)
     for pair in pairs or ():
         name, equals, value = pair.partition("=")

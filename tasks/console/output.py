@@ -39,7 +39,7 @@ STOPPED = "interrupted: finished chunks are safe; run the same command with --re
 
 
 class Interrupted(Exception):
-    """Interrupt by Ctrl-C with advice; typer would drop the text of a KeyboardInterrupt."""
+    """Exception for Ctrl-C with advice; typer would drop the text of a KeyboardInterrupt."""
 
 
 def write_json(figures: Mapping[str, object]) -> None:
@@ -48,13 +48,13 @@ def write_json(figures: Mapping[str, object]) -> None:
 
 
 def job_figures(summary: Summary) -> dict[str, object]:
-    """Return the figures of a finished job as JSON holds them."""
+    """Return the figures of a finished job as JSON values."""
     derived = ("ratio", "ratio_base", "bits_per_sample", "throughput")
     return {**vars(summary), **{name: getattr(summary, name) for name in derived}}
 
 
 def amounts(found: Amounts) -> list[tuple[str, str]]:
-    """Return rows that say how much smaller a store is, and than what."""
+    """Return table rows with the compression ratio and the bytes that it compares."""
     base = f"{size(found.base_bytes)} of {found.ratio_base}"
     return [("ratio", f"{found.ratio:.3f}"), ("bytes", f"{base} -> {size(found.stored_bytes)}")]
 
@@ -112,7 +112,10 @@ def _width(column: int, rows: Sequence[Sequence[str]], headers: Sequence[str] | 
 def _side_by_side(
     rows: Sequence[Sequence[str]], headers: Sequence[str] | None, width: int
 ) -> list[list[int]]:
-    """Return the columns of each part of a table that fits the width; all begin with the first."""
+    """Split the columns of a wide table into parts that fit the width.
+
+    Each part is a list of column indices and begins with the first column.
+    """
     if headers is None:
         return [[0, 1]]
     first = min(_width(0, rows, headers), NAME_COLUMNS) + PADDING
@@ -171,14 +174,14 @@ def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | AddLines | None]:
 
 
 class _KernelsBar:
-    """Bar of kernels that are being compiled, added with the first one."""
+    """Progress bar of the kernels that are being compiled, shown from the first one on."""
 
     def __init__(self, display: Bars) -> None:
         self.display = display
         self.task: TaskID | None = None
 
     def draw(self, found: KernelCount) -> None:
-        """Show the count; the total is unknown."""
+        """Show the number of compiled kernels; the total is unknown."""
         if self.task is None:
             self.task = self.display.add_task("kernels", total=None, status="")
         self.display.update(self.task, completed=found.count, status=found.line())
@@ -193,12 +196,12 @@ class _KernelsBar:
 @final  # a subclass could define truth; callers test for None
 @dataclass(frozen=True)
 class AddBar:
-    """Function object that adds bars to a display of `rich`."""
+    """Function object that adds progress bars to a display of `rich`."""
 
     display: Bars
 
     def __call__(self, title: str, status_of: StatusOf, status: str = "starting") -> OnProgress:
-        """Add a bar; return its progress callback, which adds a bar for each step before it."""
+        """Add a bar; return its progress callback, which adds a bar for each preparatory step."""
         tasks = {"": self.display.add_task(title, total=None, status=status)}
 
         def show(state: Progress) -> None:
@@ -234,7 +237,7 @@ class AddLines:
 
     @contextmanager
     def by_the_clock(self) -> Iterator[AddLines]:
-        """Write the line also while a job makes no progress, and within the block."""
+        """Write the line of the running job each minute in the context, even without progress."""
         ended = Event()
 
         def watch() -> None:
@@ -252,7 +255,7 @@ class AddLines:
 
 
 class _MinuteLine:
-    """The line of a job, written when a minute has passed since the last one."""
+    """Progress callback of a job that writes a line if a minute has passed since the last one."""
 
     def __init__(
         self, title: str, status_of: StatusOf, status: str, clock: Callable[[], float]
@@ -263,7 +266,7 @@ class _MinuteLine:
         self.turn = Lock()
 
     def __call__(self, state: Progress) -> None:
-        """Take the state of the job."""
+        """Record the progress of the job; write the line if it is time."""
         self.state = state
         self.write_in_time()
 
@@ -290,7 +293,7 @@ def _bytes_status(state: Progress) -> str:
 
 
 def time_left(state: Progress) -> list[str]:
-    """Return the words for the time left; none if it is zero or unknown."""
+    """Return a list with the phrase for the time left; [] if it is zero or unknown."""
     if state.seconds_left is None or state.done >= state.total > 0:
         return []
     return [f"{clock(state.seconds_left)} left"]
@@ -352,7 +355,7 @@ def _array(array: ArrayPlan) -> list[tuple[str, str]]:
 
 
 def _summarised(codec: str, parameters: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the main parameters of a Gangsaw codec, all parameters of other codecs."""
+    """Return the main parameters of a Gangsaw codec, or all parameters of another codec."""
     from gangsaw.codecs.core import codec_table
 
     if codec not in codec_table.names():

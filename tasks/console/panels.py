@@ -22,7 +22,7 @@ P = ParamSpec("P")
 
 
 class Panel(Protocol):
-    """Dataclass whose fields are `Annotated[type, typer.Option(...)]`.
+    """Dataclass of command line options, its fields `Annotated[type, typer.Option(...)]`.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Panel(Protocol):
 
 
 class ByKeyword(Protocol):
-    """Command or dataclass that is called only by keyword, with values of any type."""
+    """Command or dataclass that is called only with keyword arguments, of any type."""
 
     def __call__(self, **given: object) -> object:
         """Run the command, or create the object."""
@@ -65,12 +65,12 @@ def panels(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def _made(kind: ByKeyword, options: dict[str, object]) -> object:
-    """Return a panel with its options, which are removed from `options`."""
+    """Create a `Panel` from its options, which are removed from `options`."""
     return kind(**{name: options.pop(name) for name in signature(kind).parameters})
 
 
 def _parameters(parameter: Parameter, hint: object) -> Iterator[Parameter]:
-    """Yield a parameter, or its panel's options; by keyword, so that any may have a default."""
+    """Yield a command's parameter, or the options of its `Panel`, as keyword-only parameters."""
     if not is_dataclass(hint):
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint)
         return
@@ -83,7 +83,7 @@ def _parameters(parameter: Parameter, hint: object) -> Iterator[Parameter]:
 
 
 def _titled(annotation: object, title: str | None) -> object:
-    """Assign an option to the panel with that title, unless it has a panel."""
+    """Return the annotation of an option, placed under this help panel unless it has one."""
     assert get_origin(annotation) is Annotated, annotation
     kind, info = get_args(annotation)
     info = copy(info)

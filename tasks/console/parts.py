@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoreSource:
-    """Options for reading a Zarr store."""
+    """Command line options for reading a Zarr store."""
 
     PANEL: ClassVar[str] = opt.SOURCE
     variable: opt.Variable = None
@@ -31,7 +31,7 @@ class StoreSource:
 
 @dataclass(frozen=True)
 class AnySource:
-    """Options for opening a source of any format."""
+    """Command line options for opening a source of any format."""
 
     PANEL: ClassVar[str] = opt.SOURCE
     format_: opt.SourceFormat = None
@@ -40,7 +40,7 @@ class AnySource:
     accept_loss: opt.AcceptLoss = False
 
     def options(self, own: Mapping[str, str]) -> SourceOptions:
-        """Return the options for opening the source, including those of its format."""
+        """Return the options for opening the source; `own` are those of its format, by name."""
         from gangsaw.tasks.formats.contract.format import SourceOptions
 
         return SourceOptions(
@@ -54,14 +54,14 @@ class AnySource:
 
 @dataclass(frozen=True)
 class TargetChoice:
-    """Options for writing a target, and for the treatment of damaged blocks of the store."""
+    """Command line options for writing a target, and for the treatment of damaged blocks."""
 
     format_: opt.TargetFormat = None
     damaged: opt.Damaged = "fail"
     damaged_value: opt.DamagedValue = None
 
     def options(self, own: Mapping[str, str]) -> ExportOptions:
-        """Return the options for writing the target, including those of its format."""
+        """Return the options for writing the target; `own` are those of its format, by name."""
         from gangsaw.tasks.formats.contract.format import ExportOptions
 
         return ExportOptions(self.format_, own)
@@ -69,7 +69,7 @@ class TargetChoice:
 
 @dataclass(frozen=True)
 class Again:
-    """Options for an existing target."""
+    """Command line options for a target that exists: resume or overwrite."""
 
     resume: opt.Resume = False
     overwrite: opt.Overwrite = False
@@ -77,7 +77,7 @@ class Again:
 
 @dataclass(frozen=True)
 class Shown:
-    """Options for the output of a command."""
+    """Command line options for the output: JSON, or no progress."""
 
     as_json: opt.Json = False
     quiet: opt.Quiet = False
@@ -90,7 +90,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class Encoding:
-    """Codec, parameters and chunks; options of single codecs come from the codec table."""
+    """Command line options for codec, parameters and chunks.
+
+    Options of single codecs come from the codec table.
+    """
 
     PANEL: ClassVar[str] = CODEC
     codec: opt.Codec = "auto"

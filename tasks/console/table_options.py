@@ -25,14 +25,14 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True)
 class Owned:
-    """Option with its owner: the Zarr name of a codec, or the title of a format."""
+    """Command line option with its owner: the Zarr name of a codec, or the title of a format."""
 
     owner: str
     option: Option
 
 
 def with_codec_options(command: Callable[P, None]) -> Callable[P, None]:
-    """Add the options of all codecs to a command; given ones are passed as `codec_options`."""
+    """Add the options of all codecs to a command; those given are passed as `codec_options`."""
     found = [Owned(name, o) for name, a in codec_table.capabilities().items() for o in a.options]
     return _with_options(command, "codec_options", found, lambda _: CODEC)
 

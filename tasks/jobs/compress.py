@@ -218,7 +218,7 @@ def _seeing(options: Options | None, source: Source, work: Place) -> Options:
 def _planned(
     source: Source, codec: CodecChoices, chunks: ChunkChoice
 ) -> tuple[Mapping[str, ArrayLayout], Skeleton]:
-    """Return the layout of each array, and all objects to write before the first chunk."""
+    """Return the layout of each array by name, and all objects to write before the first chunk."""
     arrays = _checked_arrays(source)
     check_axes(arrays, chunks)
     check_sizes(arrays, chunks)
@@ -331,7 +331,7 @@ def check_codecs(metadata: Mapping[str, bytes]) -> None:
 
 
 def _give_up(arrays: Iterable[ArrayRun], lease: Lease) -> None:
-    """Discard the output of this run."""
+    """Discard the output of this run, unless another job has taken the target over."""
     lease.confirm()
     for array in arrays:
         array.give_up()

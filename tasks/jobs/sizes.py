@@ -23,7 +23,7 @@ from gangsaw.tasks.store.state.manifest import open_manifest
 
 @dataclass(frozen=True)
 class StoreSizes(Amounts):
-    """Sizes of the arrays of a store in bytes, without coordinates; see `Amounts`."""
+    """Raw and stored bytes of the arrays of a store, without coordinates; see `Amounts`."""
 
     raw_bytes: int
     stored_bytes: int
@@ -43,7 +43,7 @@ def files_bytes(source: Source | Stream) -> int:
 
 
 def made_of(history: Sequence[PastJob]) -> int:
-    """Return the size in bytes of the files that a store was made of, by its last finished job.
+    """Return the bytes of a store's original files, by the last finished job in its history.
 
     The result is 0 if the history does not have it.
     """
@@ -52,7 +52,7 @@ def made_of(history: Sequence[PastJob]) -> int:
 
 
 def sizes_of(source: Source) -> StoreSizes:
-    """Return the sizes of an open store; for any other source, the sizes of its files."""
+    """Return raw and stored bytes of an open store; for another source, the sizes of its files."""
     if not isinstance(source, ZarrSource):
         raw = sum(prod(array.shape) * item_bytes(array) for array in source.arrays)
         return StoreSizes(raw, bytes_below(Path(source.name)))

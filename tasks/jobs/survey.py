@@ -26,7 +26,7 @@ STEP = "damage"  # name of the step in progress reports
 
 @dataclass(frozen=True)
 class Surveyed:
-    """Result of a batch: number and raw bytes of its chunks, and their damaged blocks."""
+    """Result of a search for damage in a batch: its chunks, their raw bytes and damaged blocks."""
 
     chunks: int
     raw_bytes: int

@@ -11,9 +11,10 @@ VARIABLE = "GANGSAW_COMPILE_AHEAD"  # read by `codecs.core.numba.kept.ahead`; ""
 
 @contextmanager
 def compiled_ahead(command: str) -> Iterator[None]:
-    """Let this process and its workers start helpers that compile the kernels of a command.
+    """Set the variable by which processes start helpers that compile the kernels of a command.
 
-    If the variable is set already, its value is kept. Numba is not imported for this.
+    It applies to this process and its workers within the context. A value that is set already is
+    kept. Numba is not imported for this.
 
     Parameters
     ----------

@@ -28,11 +28,11 @@ FOREIGN = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_ENABLE_AVX")
 
 @dataclass(frozen=True)
 class BuiltPack:
-    """Pack that was built.
+    """Result of building a pack: a file of compiled kernels for one level of CPU instructions.
 
     Attributes
     ----------
-    level : name of the instruction level
+    level : name of the instruction level, such as "x86-64-v3"
     path : path of the file
     kernels : number of kernels in it
     nbytes : size of the file in bytes
@@ -55,16 +55,17 @@ def build_packs(
     report: OnStep = lambda _: None,
     first_runs: bool = False,
 ) -> list[BuiltPack]:
-    """Build packs of the named levels; by default of this processor's best level.
+    """Build packs (files of compiled kernels) for the named levels of CPU instructions.
 
     Parameters
     ----------
-    named : levels of `LEVELS`
+    named : levels of `LEVELS`; () takes this processor's best level
     into : folder; by default the package's own
     codec : codec whose samples alone are compiled; "" compiles all samples and first runs
     processes : number of concurrent processes; 0 is one per core
     report : called with the name of each finished step
-    first_runs : compile only the kernels in the lists of first commands, without running anything
+    first_runs : compile only the kernels in the recorded lists of first runs, without running
+        anything
 
     Raises
     ------
@@ -102,7 +103,17 @@ def warm_workers(
 def in_parts(
     setting: KernelSetting, processes: int, code: str, *words: str
 ) -> dict[str, Callable[[], None]]:
-    """Return tasks by name that run the code, with the number of the part and of all parts."""
+    """Return tasks that together run the code for all kernels, by name of their share.
+
+    Each task passes its number and the number of tasks to the code.
+
+    Parameters
+    ----------
+    setting : folder and environment of the processes
+    processes : number of tasks
+    code : Python code to run
+    words : arguments of the code before the numbers
+    """
     parts = str(processes)
     return {
         f"part {part + 1} of {parts}": partial(setting.run, code, *words, str(part), parts)
@@ -124,13 +135,22 @@ class _PackWork:
     report: OnStep
 
     def run(self, level: levels.Level) -> None:
-        """Run everything twice: the second run loads kernels that were parts of others before."""
+        """Compile kernels by running first runs and samples twice for a level.
+
+        The second run loads kernels that were parts of others before.
+        """
         for _ in range(2):
             tasks = tasks_of(self._setting(level), self.codec)
             run_all(tasks, lambda name: self.report(f"{level.name}: {name}"), self.processes)
 
     def run_or_compile(self, wanted: Sequence[levels.Level], able: Sequence[levels.Level]) -> None:
-        """Run the levels that this processor supports; compile their kernels for the others."""
+        """Run kernels for the levels that this processor supports; compile them for the others.
+
+        Parameters
+        ----------
+        wanted : levels to build
+        able : levels that this processor supports
+        """
         runs = [level for level in wanted if level in able] or [able[0]]
         for level in runs:
             self.run(level)
@@ -139,11 +159,11 @@ class _PackWork:
                 self.compile(level, runs[0])
 
     def compile_lists(self, level: levels.Level) -> None:
-        """Compile the kernels in the lists of first commands."""
+        """Compile the kernels in the recorded lists of first runs for a level."""
         self._in_parts(self._setting(level, {levels.UNRUN: "1"}), level, LISTED)
 
     def compile(self, level: levels.Level, listed: levels.Level) -> None:
-        """Compile for one level the kernels that were gathered for another."""
+        """Compile for one level the kernels that runs for another level have called."""
         setting = self._setting(level, {levels.UNRUN: "1"})
         self._in_parts(setting, level, COMPILE, str(self._gathered(listed)))
 
@@ -154,7 +174,7 @@ class _PackWork:
         run_all(tasks, lambda name: self.report(f"{level.name}: {name}"), self.processes)
 
     def packed(self, level: levels.Level, into: Path) -> BuiltPack:
-        """Write the gathered kernels of a level to a pack."""
+        """Write the compiled kernels of a level to a pack file in the folder `into`."""
         kernels = list(gathering.gathered(self._gathered(level)))
         path = into / pack_files.file_name(level.name)
         size = packs.write(path, level, kernels)
@@ -178,7 +198,7 @@ class _PackWork:
 
 
 def _cache(folder: Path) -> str:
-    """Return the user's cache, so that a failed build can continue; else one in `folder`."""
+    """Return the folder of the user's cache, which a failed build continues, or one in `folder`."""
     base = cache_base()
     with suppress(OSError):
         base.mkdir(parents=True, exist_ok=True)

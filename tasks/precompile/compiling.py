@@ -21,9 +21,12 @@ class Dispatched(Protocol):
 
 
 def main(listed: str, part: str, parts: str) -> None:
-    """Compile each `parts`-th of the kernels that were gathered in the folder `listed`.
+    """Compile each `parts`-th of the kernels that earlier runs called, for this process's level.
 
-    They are gathered again, for the level of this process.
+    Parameters
+    ----------
+    listed : folder in which the runs recorded the kernels
+    part, parts : number of this process among `parts` processes, from 0
     """
     calls = list(gathering.called(Path(listed)))
     for module, name, types in calls[int(part) :: int(parts)]:
@@ -33,7 +36,12 @@ def main(listed: str, part: str, parts: str) -> None:
 
 
 def compile_lists(part: str, parts: str) -> None:
-    """Compile each `parts`-th of the kernels in the lists of first commands."""
+    """Compile each `parts`-th of the kernels in the recorded lists of first runs.
+
+    Parameters
+    ----------
+    part, parts : number of this process among `parts` processes, from 0
+    """
     lists = (found for path in list_files().values() for found in read_lists(path))
     unique = {kernel.key: kernel for found in lists for kernel in found.kernels}
     for listed in list(unique.values())[int(part) :: int(parts)]:
@@ -44,6 +52,6 @@ def compile_lists(part: str, parts: str) -> None:
 
 
 def import_kernel(module: str, name: str) -> Dispatched | None:
-    """Return a kernel of a module; None if this level has another object in its place."""
+    """Return a kernel of a module; None if the module has no kernel of that name at this level."""
     found = getattr(import_module(module), name, None)
     return cast("Dispatched", found) if hasattr(found, "compile") else None

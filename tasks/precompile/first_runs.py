@@ -17,7 +17,9 @@ from gangsaw.codecs.core.plugins import entry_points
 
 @dataclass(frozen=True)
 class FirstRun:
-    """Commands on small data, run in sequence in a folder of their own.
+    """Commands on small data that are run in advance, so that their kernels are compiled.
+
+    They are run in sequence in a folder of their own.
 
     Attributes
     ----------
@@ -40,18 +42,18 @@ class FirstRun:
 
 @dataclass(frozen=True)
 class FirstRuns:
-    """First runs of a domain."""
+    """First runs of a domain: its entry in the table of the entry points."""
 
     runs: tuple[FirstRun, ...]
 
 
 def first_runs() -> dict[str, FirstRun]:
-    """Return the runs of all domains by name, those with missing modules excepted."""
+    """Return the first runs of all domains by name, except those with missing modules."""
     return {name: run for name, run in all_runs().items() if run.is_possible}
 
 
 def all_runs() -> dict[str, FirstRun]:
-    """Return the runs of all domains by name."""
+    """Return the first runs of all domains by name."""
     every = (
         run for runs in entry_points.load_table(GROUP, FirstRuns).values() for run in runs.runs
     )

@@ -43,7 +43,7 @@ Costs = Mapping[str, tuple[float, int]]
 def write_all(
     domains: Sequence[str] = (), processes: int = 1, report: OnStep = lambda _: None
 ) -> list[Path]:
-    """Write the kernel lists of domains next to their first runs; return the files.
+    """Record the kernels that first runs call; write the lists of domains and return their files.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def write_all(
 
 
 def recorded_levels() -> dict[str, str]:
-    """Return the levels that this processor records, by vector width.
+    """Return, for each vector width, the instruction level for which kernels are recorded.
 
     Of each width it is the lowest level: higher ones can compile the same kernels.
     """
@@ -78,7 +78,7 @@ def recorded_levels() -> dict[str, str]:
 
 
 def list_path(domain: str) -> Path:
-    """Return the path of a domain's list; the file need not exist."""
+    """Return the path of a domain's kernel list; the file need not exist."""
     spec = find_spec(entry_points.find_entries(GROUP)[domain][0].module)
     assert spec is not None
     return Path(str(spec.origin)).with_suffix(SUFFIX)
@@ -111,7 +111,7 @@ class Recorder:
     level: str
 
     def run(self, run: FirstRun) -> Iterator[tuple[str, Path]]:
-        """Run the commands of a run; yield their first words and the folders of their kernels."""
+        """Run the commands of a first run; yield the first word and the kernels' folder of each."""
         for is_recorded in (False, True):  # the second pass has inner kernels, too
             data = self.folder / f"{run.name} {is_recorded}"
             data.mkdir(parents=True)
@@ -125,7 +125,12 @@ class Recorder:
                     yield arguments[0], into
 
     def costs(self, gathered: Sequence[Path]) -> Costs:
-        """Compile all kernels in a process with an empty cache; return the costs by kernel."""
+        """Compile all kernels in a process with an empty cache; return the seconds and counts.
+
+        Parameters
+        ----------
+        gathered : folders in which runs recorded the kernels
+        """
         cache = {"NUMBA_CACHE_DIR": str(self.folder / "cache")}
         self._setting(**cache).run(MEASURE, str(self.folder / COSTS), *map(str, gathered))
         costs: Costs = json.loads((self.folder / COSTS).read_text(encoding="utf-8"))
@@ -137,7 +142,7 @@ class Recorder:
 
 
 def record_lists(runs: Sequence[FirstRun], recorder: Recorder) -> list[KernelList]:
-    """Return the lists of all commands of these runs."""
+    """Return the kernel lists of all commands of these first runs."""
     commands = [(run.name, *found) for run in runs for found in recorder.run(run)]
     costs = recorder.costs([folder for _, _, folder in commands])
     return [
@@ -153,7 +158,7 @@ def _listed(folder: Path, costs: Costs) -> Iterator[ListedKernel]:
 
 
 def measure_costs(out: str, *gathered: str) -> None:
-    """Compile the kernels that were gathered in folders; write seconds and counts as JSON."""
+    """Compile the kernels recorded in the folders `gathered`; write seconds and counts to `out`."""
     costs: dict[str, tuple[float, int]] = {}
     for folder in map(Path, gathered):
         for module, name, types in gathering.called(folder):
@@ -167,7 +172,7 @@ def measure_costs(out: str, *gathered: str) -> None:
 
 
 def both_kinds(wide: Sequence[KernelList], narrow: Sequence[KernelList]) -> list[KernelList]:
-    """Merge the kernels that the same commands call with wide and with narrow vectors."""
+    """Merge the kernel lists of the same commands, recorded with wide and with narrow vectors."""
     found = []
     for one, other in zip(wide, narrow, strict=True):
         ones, others = ({kernel.key for kernel in each.kernels} for each in (one, other))
@@ -180,7 +185,7 @@ def both_kinds(wide: Sequence[KernelList], narrow: Sequence[KernelList]) -> list
 
 
 def merge_costs(lists: Sequence[KernelList]) -> list[KernelList]:
-    """Merge lists of one command with the same kernels; drop empty ones."""
+    """Merge kernel lists of one command that have the same kernels; drop empty lists."""
     found: dict[tuple[str, frozenset[str]], KernelList] = {}
     for one in lists:
         same = one.command, frozenset(kernel.key for kernel in one.kernels)

@@ -9,7 +9,7 @@ from gangsaw.codecs.core.numba.packs import levels, pack_files, packs
 
 
 def report() -> dict[str, object]:
-    """Return level, pack and cache of this process, and each pack with why it is unused."""
+    """Return instruction level, pack and cache of this process, and why other packs are unused."""
     choice = levels.level_choice()
     return {
         "level": choice.level.name if choice.level else "host",

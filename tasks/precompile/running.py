@@ -30,7 +30,7 @@ OnStep = Callable[[str], None]
 
 @dataclass(frozen=True)
 class KernelSetting:
-    """Working folder and environment of the processes.
+    """Working folder and environment of processes that compile kernels.
 
     Attributes
     ----------
@@ -57,7 +57,12 @@ class KernelSetting:
 
 
 def tasks_of(setting: KernelSetting, codec: str = "") -> dict[str, Callable[[], None]]:
-    """Return the tasks by name: the samples of one codec, or those of all codecs and first runs."""
+    """Return the tasks that compile kernels, by name: samples of each codec, and first runs.
+
+    Parameters
+    ----------
+    codec : codec whose samples alone are run; "" runs all
+    """
     chosen = [checked_codec(codec)] if codec else codec_names()
     found: dict[str, Callable[[], None]] = {
         f"samples of {name}": lambda name=name: setting.run(SAMPLES, name)  # type: ignore[misc]

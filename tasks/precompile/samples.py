@@ -22,7 +22,7 @@ Coding = type[BlockCodec] | type[BytesCodec]
 
 
 def codec_names() -> list[str]:
-    """Return the codecs of arrays and of bytes: their Zarr names without the prefix."""
+    """Return the short names of all array codecs and byte codecs."""
     return [name.removeprefix(codec_table.PREFIX) for name in codec_table.names()]
 
 
@@ -34,7 +34,10 @@ def checked_codec(name: str) -> str:
 
 
 def run_samples(codec: str) -> None:
-    """Encode and decode all samples of a codec, in every memory order, and read parts of each."""
+    """Encode and decode all samples of a codec, whole and in parts, so that its kernels compile.
+
+    Each sample is encoded in every memory order.
+    """
     for kind, sample in codec_samples(checked_codec(codec)):
         coded = kind(**vars(sample.params))
         if isinstance(coded, BytesCodec):
@@ -70,13 +73,13 @@ def _in_and_out(coder: ChunkCoder, array: NumpyArray) -> None:
 
 
 def _parts(shape: tuple[int, ...]) -> Iterator[tuple[Piece, ...]]:
-    """Yield selections of the first items along all axes, and along each axis alone."""
+    """Yield selections of an array: its first items along all axes, and along each axis alone."""
     for ends in ((1,) * len(shape), *((*shape[:i], 1, *shape[i + 1 :]) for i in range(len(shape)))):
         yield tuple(slice(0, end, 1) for end in ends)
 
 
 def _read(coder: ChunkCoder, data: memoryview, selection: tuple[Piece, ...]) -> Runs:
-    """Return the blocks that a selection touches, fetched as by a reader of a store."""
+    """Return the blocks that a selection of a chunk needs, fetched as by a reader of a store."""
     reader = coder.read(selection)
     wanted = next(reader)
     while True:

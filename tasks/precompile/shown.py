@@ -25,10 +25,10 @@ CLEARED = "\r\x1b[K"  # carriage return, and ANSI code that clears the line
 
 
 class Drawer(Protocol):
-    """Display of the number of compiled kernels."""
+    """Display of the number of kernels compiled so far."""
 
     def draw(self, found: KernelCount) -> None:
-        """Show the count."""
+        """Show the number of compiled kernels."""
 
     def clear(self) -> None:
         """Remove the display."""
@@ -60,7 +60,7 @@ def show_kernels() -> Iterator[None]:
 
 @contextmanager
 def drawn_by(drawer: Drawer) -> Iterator[None]:
-    """Replace the progress line by another drawer in the context, such as a progress display."""
+    """Show the number of compiled kernels by another drawer in the context, such as a bar."""
     _drawers.append(drawer)
     try:
         yield
@@ -84,9 +84,10 @@ def _watch(folder: Path, over: Event, line: KernelLine) -> None:
 
 
 class KernelLine:
-    """Progress line on a terminal, redrawn in place, removed before any other output there.
+    """Line on a terminal with the number of compiled kernels, redrawn in place.
 
-    If standard error is no terminal, nothing is written.
+    It is removed before any other output there. If standard error is no terminal, nothing is
+    written.
     """
 
     def __init__(self) -> None:
@@ -96,7 +97,7 @@ class KernelLine:
         self._is_at_start = True  # of a line: an unfinished line of output continues
 
     def draw(self, found: KernelCount) -> None:
-        """Show the count, unless other output is in the line."""
+        """Show the number of compiled kernels, unless other output is in the line."""
         with self._lock:
             if self._terminal is not None and self._is_at_start:
                 self._is_drawn = True
@@ -150,7 +151,7 @@ class AnyStream(Protocol):
 
 
 class ClearingStream:
-    """Stream of the terminal that removes the line before each write."""
+    """Wrapper of a terminal's stream that removes the line of kernels before each write."""
 
     def __init__(self, stream: object, line: KernelLine) -> None:
         self._stream = stream

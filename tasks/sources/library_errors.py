@@ -36,7 +36,7 @@ def reading(where: str, variable: str = "") -> Iterator[None]:
 
 
 def _is_of_machine(error: Exception, where: str) -> bool:
-    """Return True for errors of disk, network or permission; those of bad bytes have no errno."""
+    """Return True for errors of disk, network or permission; errors of bad bytes have no errno."""
     if "://" in where:
         return isinstance(error, OSError) or type(error).__module__.partition(".")[0] not in OWN
     passing = ConnectionError | TimeoutError | FileNotFoundError | PermissionError
@@ -44,7 +44,7 @@ def _is_of_machine(error: Exception, where: str) -> bool:
 
 
 def pieces_read(where: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Yield the pieces of a source that is read once, with the same error boundary."""
+    """Yield the pieces of a stream; convert exceptions of its library as `reading` does."""
     own = iter(pieces)
     while True:
         with reading(where):

@@ -105,13 +105,13 @@ class FarArray(SourceArray, Protocol):
 
 
 class Bordered:
-    """Array whose `read` raises Gangsaw's errors instead of a library's.
+    """Base class of arrays whose `read` raises Gangsaw's errors instead of a library's.
 
     The conversion is here and not in each format, so that none can miss it.
     """
 
     def __init_subclass__(cls, **options: object) -> None:
-        """Wrap the `read` of a subclass in the error boundary."""
+        """Wrap the `read` of a subclass, so that a library's exceptions are converted."""
         super().__init_subclass__(**options)
         if "read" in vars(cls):
             cls.read = _bordered(cls.read)  # type: ignore[attr-defined]
@@ -127,7 +127,7 @@ def _bordered(read: Callable[[SourceArray, Region], NumpyArray]) -> object:
 
 
 def _file_of(array: object) -> str:
-    """Return the file or store of an array, or that of the array which it wraps."""
+    """Return the path of the file or store of an array, or of the array that it wraps."""
     for name in ("address", "path"):
         if isinstance(found := getattr(array, name, None), str):
             return found
@@ -137,7 +137,7 @@ def _file_of(array: object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Described(Bordered):
-    """Metadata of an array as fields, as in its file or store."""
+    """Base class of arrays with their metadata as fields, as in the file or store."""
 
     name: str
     shape: tuple[int, ...]
@@ -152,7 +152,7 @@ class Described(Bordered):
 
 
 def optional_names(arrays: Iterable[Description]) -> frozenset[str]:
-    """Return the names of a stream's arrays that are left out if they stay empty."""
+    """Return the names of a stream's arrays that are not stored if they stay empty."""
     return frozenset(array.name for array in arrays if getattr(array, "is_optional", False))
 
 
@@ -166,8 +166,9 @@ class Coordinate:
     dims : one name per axis of `values`
     values : numbers as stored (CF-encoded times stay numbers), or strings as NumPy's StringDType
     attrs : JSON attributes
-    unlike : of a file: function that lists the differences of stored bytes from these
-    fill_value : of an array of numbers: value that stands for no sample; None is zero
+    unlike : function that lists the differences of stored bytes from these, if this is the rest
+        of a file; else None
+    fill_value : value for missing numbers; None is zero
     """
 
     name: str
@@ -179,23 +180,23 @@ class Coordinate:
 
     @property
     def is_file(self) -> bool:
-        """True if it is the file around the arrays; different bytes may be equivalent."""
+        """True if it has the bytes of a file except its arrays; other bytes may be equivalent."""
         return set(self.attrs) >= FILE_ATTRS
 
     @property
     def is_mapping(self) -> bool:
-        """True if its attributes alone matter: they georeference the arrays."""
+        """True for a grid mapping, which georeferences arrays by its attributes alone."""
         return self.dims == () and is_mapping(self.attrs)
 
 
 def is_mapping(attrs: Mapping[str, object]) -> bool:
-    """Return True for attributes of a grid mapping, which georeferences arrays."""
+    """Return True for the attributes of a CF grid mapping, which georeferences arrays."""
     return bool(attrs.keys() & {"crs_wkt", "GeoTransform"})
 
 
 @dataclass(frozen=True)
 class GroupAttrs:
-    """Group below that of the source, such as "sensor_band_parameters".
+    """Attributes of a group below the root of a source, such as "sensor_band_parameters".
 
     Attributes
     ----------
@@ -242,9 +243,9 @@ class Source(Protocol):
     def identity(self) -> str:
         """Return the identity of the content: resume refuses a source whose identity changed.
 
-        For a file it is its absolute path, size and modification time. For a store it is its
-        content by the manifests of the job that wrote it, else its address, and sizes and times of
-        all objects.
+        For a file it is its absolute path, size and modification time. For a store that a job
+        wrote, it is the content by the manifests. For other stores it is the address, and sizes
+        and times of all objects.
         """
 
 
@@ -259,7 +260,7 @@ class Stream(Protocol):
     Attributes
     ----------
     outcome : attributes of the target group that are known only after the last record
-    not_compared : names of values in it that describe a file and not its records
+    not_compared : names of values in `outcome` that describe a file and not its records
     is_repeatable : True if the stream can be read again, because its paths are files
     share_read : share of its files that was read, 0 to 1 or None
     notes : sentences for the user after the last record

@@ -34,7 +34,7 @@ def axis_names(array: AnyArray) -> tuple[str | None, ...] | None:
 
 
 def stored_attrs(array: AnyArray) -> dict[str, object]:
-    """Return the attributes of an array; for Zarr v2 numbers, with the fill value."""
+    """Return the attributes of an array; those of a numeric Zarr v2 array include `_FillValue`."""
     attrs: dict[str, object] = dict(array.attrs)
     attrs.pop("_ARRAY_DIMENSIONS", None)
     is_number = array.dtype.kind in "biuf"  # xarray decodes _FillValue only for these

@@ -50,7 +50,7 @@ class DamagedStore(CorruptChunk, JobFailed):
 
 @dataclass(frozen=True)
 class SkippedRecords:
-    """Run of adjacent records that were omitted.
+    """Range of adjacent records that an export omitted because they are damaged.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Damage:
         self.skipped.extend(SkippedRecords(unit, a + 1, b) for a, b in gaps if a < b)
 
     def marks(self) -> list[str]:
-        """Return the lines with which a target lists its missing data."""
+        """Return the lines that list the missing data in the attributes of an export."""
         from gangsaw.tasks.store.salvage import n_samples
 
         lines = list(map(str, self.skipped or self.blocks))
@@ -117,7 +117,10 @@ class Damage:
 
 
 def parse_damage(policy: str, value: object) -> Damage:
-    """Return the requested policy; raise BadParams for an unknown mode or an unused value."""
+    """Return the requested policy for damaged blocks; raise BadParams for an unknown mode or value.
+
+    A value without the mode "fill" is refused, too.
+    """
     if policy not in MODES:
         raise BadParams(f"--damaged must be {join_words(MODES, 'or')}, got {policy!r}")
     if value is not None and policy != FILL:
@@ -126,7 +129,7 @@ def parse_damage(policy: str, value: object) -> Damage:
 
 
 def _number(value: object) -> complex:
-    """Return a number, parsed if it is text; raise BadParams for anything else."""
+    """Return the fill value for lost samples as a number; raise BadParams for text that is none."""
     found: object = getattr(value, "item", lambda: value)()  # NumPy scalars to Python numbers
     if isinstance(found, int | float | complex):
         return found
@@ -138,7 +141,7 @@ def _number(value: object) -> complex:
 
 
 def check_damage(damage: Damage, source: Source, title: str, modes: Sequence[str]) -> None:
-    """Raise BadParams if a format lacks the mode, or a dtype cannot represent the value.
+    """Raise BadParams if the format lacks the mode, or a dtype cannot represent the fill value.
 
     Parameters
     ----------

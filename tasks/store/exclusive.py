@@ -28,7 +28,7 @@ unconditional: set[Hashable] = set()
 
 
 class Far(Protocol):
-    """Store behind a network, with the methods that `create` needs."""
+    """Store behind a network, with the methods that `create` calls."""
 
     name: str
 
@@ -50,7 +50,8 @@ async def create(store: Far, server: Hashable, key: str, data: bytes) -> bool:
 
     Parameters
     ----------
-    store, server : store, and the identity of its server and bucket
+    store, server : store, and the identity of its server and bucket, for which the support of
+        conditional writes is remembered
     key, data : key and bytes of the object; each writer has different bytes
     """
     if server in unconditional:
@@ -79,7 +80,7 @@ async def create(store: Far, server: Hashable, key: str, data: bytes) -> bool:
 
 
 async def _create_looking(store: Far, key: str, data: bytes) -> bool:
-    """Write an object if none exists; of several writers the last one wins."""
+    """Write an object if a look-up finds none; of several concurrent writers the last one wins."""
     if not await store.exists(key):
         await store.set(key, default_buffer_prototype().buffer.from_bytes(data))
     if not await _holds(store, key, data):
@@ -94,7 +95,7 @@ async def _holds(store: Far, key: str, data: bytes) -> bool:
 
 
 def is_unknown_condition(error: BaseException | None) -> bool:
-    """Return True if a request failed because server or library lack a conditional PUT."""
+    """Return True if a request failed because the server or the library lacks conditional PUT."""
     while error is not None:
         if type(error).__name__ in ERRORS:
             return True

@@ -25,7 +25,10 @@ def boot_id() -> str:
 
 
 def namespaces() -> str:
-    """Return the namespaces that process numbers and start times belong to; "" if unknown."""
+    """Return the Linux PID and time namespaces of this process; "" if unknown.
+
+    Process numbers and start times are comparable only within them.
+    """
     found = [_link(PROC / "self/ns" / name) for name in ("pid", "time")]
     return " ".join(found).strip() if found[0] else ""
 
@@ -37,13 +40,13 @@ def machine_digest() -> str:
 
 
 def started(process: int) -> int:
-    """Return the start time of a process in ticks since the boot; 0 if unknown."""
+    """Return the start time of a process, by its number, in ticks since the boot; 0 if unknown."""
     fields = _stat(process)
     return int(fields[STARTED]) if len(fields) > STARTED else 0
 
 
 def is_alive(process: int) -> bool:
-    """Return True if this PID namespace has such a process; a zombie is dead."""
+    """Return True if a process with this number runs in this PID namespace; a zombie is dead."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -55,7 +58,7 @@ def is_alive(process: int) -> bool:
 
 
 def _stat(process: int) -> list[str]:
-    """Return the fields of a process after its name; [] where /proc does not show it."""
+    """Return the fields of /proc/PID/stat after the process name; [] if that is not readable."""
     own = process == os.getpid()
     if not own and _link(PROC / "self") != str(os.getpid()):
         return []  # /proc shows another PID namespace

@@ -20,7 +20,10 @@ Without, open_group(..., use_consolidated=False) has the attributes and the othe
 
 
 def readme(metadata: bytes) -> bytes | None:
-    """Return the text for an array with this zarr.json; None if no codec is in the codec table."""
+    """Return the README for an array with this zarr.json, which says how its codecs are decoded.
+
+    It is None if no codec of the array is in Gangsaw's codec table.
+    """
     found = [codec["name"] for codec in json.loads(metadata)["codecs"]]
     ours = [name for name in found if name in codec_table.names()]
     if not ours:

@@ -67,13 +67,13 @@ class DamagedBlock:
 
     @property
     def place(self) -> tuple[object, ...]:
-        """Sort key: array and samples."""
+        """Sort key: name of the array, and ranges of the samples."""
         return self.array, self.ranges
 
 
 @dataclass(frozen=True)
 class OpenArray:
-    """Array whose chunks may be damaged.
+    """Zarr array whose chunks may be damaged, with methods that find or fill the damaged blocks.
 
     Attributes
     ----------
@@ -167,7 +167,14 @@ def _coder_of(array: AnyArray, grid: ChunkGrid) -> ChunkCoder | None:
 
 
 class _LostSamples(NamedTuple):
-    """Samples of a block that cannot be decoded, as ranges in its chunk."""
+    """Samples of a block that cannot be decoded.
+
+    Attributes
+    ----------
+    block : number of the block in its chunk
+    ranges : first sample and end (exclusive) along each axis of the chunk
+    reason : error in the bytes
+    """
 
     block: int
     ranges: Ranges
@@ -176,7 +183,7 @@ class _LostSamples(NamedTuple):
 
 @dataclass(frozen=True)
 class _DamagedFrame:
-    """Stored bytes of a chunk with damaged blocks, and the fill value for lost samples."""
+    """Frame (encoded chunk) with damaged blocks, and the fill value for lost samples."""
 
     coder: ChunkCoder
     data: npt.NDArray[np.uint8]
@@ -198,7 +205,7 @@ class _DamagedFrame:
         return out, lost
 
     def _without(self, runs: Runs, bad: dict[int, str]) -> tuple[NumpyArray, dict[int, str]]:
-        """Decode all blocks except the bad ones; return the samples and all bad blocks.
+        """Decode all blocks except the bad ones; return the samples, and errors by block number.
 
         A block that fails to decode is added to the bad ones, and decoding starts again.
         """
@@ -223,7 +230,13 @@ class _DamagedFrame:
         return self.coder.plan.lanes_for is not None and self.coder.layout.sums_lanes
 
     def _parts(self, place: tuple[int, int], out: NumpyArray) -> list[Ranges]:
-        """Decode the intact parts of a block into `out`; return the ranges of the damaged ones."""
+        """Decode the intact parts of a block into `out`; return the ranges of the damaged ones.
+
+        Parameters
+        ----------
+        place : first item of the block and end (exclusive) in a chunk with one axis
+        out : samples of the chunk
+        """
         first, end = place
 
         def read(begin: int, stop: int) -> None:
@@ -258,7 +271,7 @@ def _wrong_sums(runs: Runs) -> Iterator[tuple[int, str]]:
 
 
 def _some(runs: Runs, blocks: Sequence[int]) -> Runs:
-    """Return the runs of some blocks of a chunk, with their block numbers."""
+    """Select the encoded payloads and checksums of some blocks of a chunk by block number."""
     which = np.array(blocks, np.int64)
     return replace(
         runs,
@@ -270,7 +283,7 @@ def _some(runs: Runs, blocks: Sequence[int]) -> Runs:
 
 
 def _ranges_in(ranges: Ranges, region: Region) -> Ranges:
-    """Return ranges of a chunk as ranges of the array, without padding; () if all is padding."""
+    """Convert ranges in a chunk to ranges in the array, cut at its edge; () if all is padding."""
     pairs = zip(ranges, region, strict=True)
     found = tuple((of.start + a, min(of.start + b, of.stop)) for (a, b), of in pairs)
     return found if all(first < end for first, end in found) else ()
@@ -291,7 +304,7 @@ def n_samples(blocks: Sequence[DamagedBlock]) -> int:
 
 @dataclass(frozen=True)
 class Mending:
-    """Policy for reading an array with damaged blocks.
+    """Policy for reading an array with damaged blocks: raise or fill.
 
     Attributes
     ----------
@@ -336,7 +349,7 @@ def fill_for(array: AnyArray, fill: object, value: complex | None) -> object:
 
 
 def holds(dtype: Dtype, value: complex) -> bool:
-    """Return True if a dtype can represent a value: exactly, or rounded for floats."""
+    """Return True if a dtype can represent a fill value: exactly, or rounded for floats."""
     if dtype.kind not in "biufc":
         return False
     if dtype.kind in "fc":

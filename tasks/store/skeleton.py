@@ -35,19 +35,19 @@ Axes: TypeAlias = "tuple[Mapping[str, object], tuple[str | None, ...] | None]"
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Objects of a target before its first chunk.
+    """All objects of a target store that are written before the first chunk.
 
     Attributes
     ----------
-    objects : metadata of the group and its arrays, and coordinates as a whole, by key
-    jobs : job that fills the array, by array name
+    objects : metadata of the group and its arrays, and whole coordinates, by store key
+    jobs : identity of the job that fills each array, by array name
     """
 
     objects: Mapping[str, Buffer]
     jobs: Mapping[str, Job]
 
     def metadata(self, name: str) -> bytes:
-        """Return the array's zarr.json."""
+        """Return the zarr.json of an array by its name."""
         return self.objects[key_of(name, METADATA)].to_bytes()
 
 
@@ -124,7 +124,12 @@ def build_objects(
 def _axes(
     arrays: Sequence[Description], coords: Sequence[Coordinate], *, own_axes: bool
 ) -> Mapping[str, Axes]:
-    """Return attributes and dimension names of each variable, consistent or as in the file."""
+    """Return the attributes and dimension names of each variable by path.
+
+    Parameters
+    ----------
+    own_axes : True for the names of the file, False for names consistent between variables
+    """
     agreed = agreeing_dims(arrays, coords)
     variables: list[Description | Coordinate] = [*arrays, *coords]
     told = {} if own_axes else openable_attrs(variables)
@@ -218,7 +223,7 @@ def _consolidated(objects: Mapping[str, Buffer]) -> Buffer:
 
 
 def _finished(group: zarr.Group, objects: Mapping[str, Buffer], name: str) -> Buffer:
-    """Return the manifest of a coordinate, which is one chunk."""
+    """Return the manifest of a coordinate, which is stored as one chunk."""
     array = group[name]
     assert isinstance(array, zarr.Array)
     key = array.metadata.encode_chunk_key((0,) * array.ndim)

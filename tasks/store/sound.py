@@ -19,12 +19,12 @@ def sound_ranges(
 ) -> list[tuple[int, int]]:
     """Return the ranges of records first..last - 1 that can be read, ascending.
 
-    A range for which `read` raises CorruptChunk is halved, down to single groups.
+    A range for which `read` raises CorruptChunk is halved repeatedly, down to single groups.
 
     Parameters
     ----------
     first, last : range of the records, the end exclusive
-    together : number of records of a group, which is never divided
+    together : number of records in a group, which is never divided
     read : function of first record and end that reads all data of these records
     most : number of groups that are read at once in the first step
     is_lost : function of first record and end of a failed range; True if none of its records can

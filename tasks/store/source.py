@@ -58,7 +58,7 @@ class ZarrArray(Described):
     version : fingerprint of its metadata, and of whether a job wrote it, so that a replaced array
         is opened again
     shards : extents of a shard; None if each chunk is an object
-    mending : reader of damaged blocks; None raises CorruptChunk
+    mending : policy for damaged blocks; None raises CorruptChunk
     """
 
     address: str
@@ -93,7 +93,7 @@ class ZarrArray(Described):
         return np.concatenate([self._read_apart((span,)) for span in spans])
 
     def whole(self) -> OpenArray:
-        """Return the array with methods that find its damaged blocks."""
+        """Return the open array as an `OpenArray`, which finds its damaged blocks."""
         return OpenArray(self.name, self.opened(), self._place)
 
     @property
@@ -142,7 +142,7 @@ class ZarrArray(Described):
         return _array(self.address, self.key, self.version)[1]
 
     def _keys(self, region: Region) -> Iterator[str]:
-        """Yield the keys of the chunks that lie wholly in the region; others are read in part."""
+        """Yield the store keys of the chunks that lie wholly in the region; zarr reads others."""
         array = self.opened()
         if (extents := array.shards or regular_chunks(array)) is None:
             return
@@ -158,7 +158,7 @@ class ZarrSource:
 
     Attributes
     ----------
-    there : the arrays as stored; some of `arrays` carry them as bytes
+    there : the arrays as stored; those with dtypes such as structs are bytes in `arrays`
     whole : arrays that are copied as a whole, as stored
     tree : path of a group that is read completely; None for one array or a selection of arrays
     """
@@ -179,12 +179,12 @@ class ZarrSource:
         return notes_of(self.left_out)
 
     def identity(self) -> str:
-        """Return the identity: content by the manifests, else addresses and versions of objects."""
+        """Return a digest of the manifests, else of the objects' addresses and change stamps."""
         arrays = [(_place_of(array), array.version) for array in self.there]
         return identity_of_store(arrays, self.coords, self.attrs)
 
     def versions(self) -> Mapping[str, str]:
-        """Return the versions of each array that is read, and of the members of the group."""
+        """Return the change stamps of each array that is read, and of the members of the group."""
         found = array_versions(map(_place_of, (*self.there, *self.whole)))
         if self.tree is None:
             return found
@@ -202,7 +202,7 @@ def open_zarr(
     """Describe a Zarr array or group; raise BadParams if there is none or it has no array.
 
     Variables that no store can represent raise BadParams, or are left out with `accept_loss`.
-    `mending` returns the reader of damaged blocks by the name of an array.
+    `mending` returns the policy for damaged blocks by the name of an array.
     """
     node = open_at(address, group)
     with metadata_errors(address), any_grid():  # attributes are read late
@@ -258,7 +258,7 @@ def _tree(
 
 
 def _outline(address: str, path: str) -> str:
-    """Return the names of all members below a group, and the attributes of the groups, as JSON."""
+    """Return the names of all members below a group, and the groups' attributes, as JSON text."""
     try:
         node = open_at(address, path)
         if not isinstance(node, zarr.Group):
@@ -276,7 +276,7 @@ def _group_attrs(group: zarr.Group) -> dict[str, object]:
 
 
 def _place_of(array: ZarrArray) -> Place:
-    """Return the prefix of an array; for a store in one file, the file."""
+    """Return the store prefix of an array; for a store in a ZIP file, that of the file."""
     place = open_place(array.address)
     return place / array.key if array.key else place
 
@@ -310,7 +310,7 @@ def open_at(address: str, group: str) -> AnyArray | zarr.Group:
 
 
 def _groups(address: str, wanted: str) -> str:
-    """List the groups of the store for the message about a missing group."""
+    """Return a list of the groups of the store, for the message about a missing group."""
     if not wanted:
         return ""
     node = open_at(address, "")

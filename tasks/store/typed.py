@@ -18,7 +18,7 @@ MOST = (1 << 63) - 1  # largest number in a state file
 
 @dataclass(frozen=True)
 class StateFields:
-    """Fields of a JSON object in a state file.
+    """Fields of a JSON object in a state file, such as a lease, with typed access.
 
     Attributes
     ----------
@@ -97,20 +97,26 @@ def read_fields(data: bytes | str) -> StateFields:
 
 
 def text_at(data: bytes, name: str, store: str, key: str) -> str:
-    """Return a text of a state file; CorruptChunk names the file where there is none."""
+    """Return the string field `name` of a state file; CorruptChunk names a file without it."""
     with naming_file(store, key):
         return read_fields(data).text(name)
 
 
 def fields_at(data: bytes, store: str, key: str) -> StateFields:
-    """Return the fields of a state file; CorruptChunk names the file that has none."""
+    """Return the fields of a state file; raise CorruptChunk, which names the file, for other bytes.
+
+    Parameters
+    ----------
+    data : content of the file
+    store, key : location of the file, for the message
+    """
     with naming_file(store, key):
         return read_fields(data)
 
 
 @contextmanager
 def naming_file(store: str, key: str) -> Iterator[None]:
-    """Let a CorruptChunk that is raised within name the state file."""
+    """Add the location of a state file to a CorruptChunk that is raised within the context."""
     try:
         yield
     except CorruptChunk as error:

@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _plugins_in_a_line() -> Iterator[None]:
-    """Print a warning about a skipped plugin in one line; other warnings look as always."""
+    """Print a warning about a skipped plugin in one line; leave other warnings unchanged."""
     from gangsaw.codecs.core.plugins.entry_points import PluginWarning
 
     show = warnings.showwarning

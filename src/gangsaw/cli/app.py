@@ -140,7 +140,7 @@ def _describe(error: BaseException) -> tuple[str, int]:
 
 
 def _usage_line(error: Exception) -> str:
-    """Return the message of a usage error; typer's on options and numbers in Gangsaw's words."""
+    """Return the message of a usage error; reword typer's messages on options and numbers."""
     name: str | None = getattr(error, "option_name", None)
     if name is not None:  # an unknown option
         near: Sequence[str] = getattr(error, "possibilities", None) or ()

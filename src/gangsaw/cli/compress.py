@@ -131,7 +131,7 @@ def rows(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _shares(array_bytes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Yield a row with the shares of the arrays of a stream, if there are several."""
+    """Yield a table row with each array's share of the stored bytes, if a stream has several."""
     total = sum(array_bytes.values())
     by_size = sorted(array_bytes.items(), key=lambda item: -item[1])
     shares = [f"{name} {100 * n / total:.1f} %" for name, n in by_size if n > LEAST_SHARE * total]

@@ -115,7 +115,7 @@ def _list_damage(
 
 
 def _export_rows(done: ExportResult) -> list[tuple[str, str]]:
-    """Return the figures of a finished export as a table."""
+    """Return the figures of a finished export as table rows."""
     return [
         *amounts(done),
         *([("written", size(done.target_bytes))] if done.target_bytes else []),
@@ -127,7 +127,7 @@ def _export_rows(done: ExportResult) -> list[tuple[str, str]]:
 
 
 def _damage_rows(done: ExportResult) -> Iterator[tuple[str, str]]:
-    """Yield what was damaged, and what became of it."""
+    """Yield table rows on the damaged blocks and on what the export has in their place."""
     for title, found in (("damaged", done.damaged), ("skipped", done.skipped)):
         yield from ((title, str(one)) for one in found[:MOST_DAMAGE])
         if found[MOST_DAMAGE:]:
@@ -135,7 +135,7 @@ def _damage_rows(done: ExportResult) -> Iterator[tuple[str, str]]:
 
 
 def _export_figures(done: ExportResult) -> dict[str, object]:
-    """Return the figures of a finished export as JSON holds them."""
+    """Return the figures of a finished export as JSON values."""
     names = ("chunks", "samples", "raw_bytes", "stored_bytes", "source_bytes", "target_bytes")
     derived = ("seconds", "ratio", "ratio_base", "throughput")
     return {
@@ -147,7 +147,7 @@ def _export_figures(done: ExportResult) -> dict[str, object]:
 
 
 def _incomplete(done: ExportResult) -> str:
-    """Return the line that ends an export of a damaged store."""
+    """Return the last line of output for an export of a damaged store."""
     n = len(done.damaged)
     blocks = f"{n} damaged block{'s' if n != 1 else ''}"
     records = sum(one.last - one.first + 1 for one in done.skipped)

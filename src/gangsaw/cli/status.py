@@ -95,10 +95,10 @@ def _worker(worker: Row) -> tuple[str, ...]:
 
 
 def _named(kind: str, store: str) -> str:
-    """Return kind and store in one line if they fit into their column, else in two."""
+    """Return the command and the store of a job, in one line if it fits the table column."""
     return one if len(one := f"{kind} {store}") <= NAME_COLUMNS else f"{kind}\n{_short(store)}"
 
 
 def _short(name: str) -> str:
-    """Return a name shortened to its column: the end of a long name is more specific."""
+    """Shorten a name to the width of its table column: the end of a long name is more specific."""
     return name if len(name) <= NAME_COLUMNS else f"..{name[2 - NAME_COLUMNS :]}"

@@ -58,7 +58,7 @@ class CommandTable(TyperGroup):
 
 
 def _command_of(entry: Any) -> Any:
-    """Return the typer command of an app or a function."""
+    """Return the command of a `typer.Typer` app or of a function."""
     if isinstance(entry, typer.Typer):
         return typer.main.get_group(entry)
     app = typer.Typer(add_completion=False)

@@ -10,7 +10,7 @@ import typer
 
 
 class Parameter(Protocol):
-    """Parameter of a command, with its flags."""
+    """Parameter of a typer command, with its flags."""
 
     opts: list[str]
     secondary_opts: list[str]
@@ -21,7 +21,7 @@ C = TypeVar("C")
 
 
 def _log_all(ctx: typer.Context, wanted: bool) -> bool:
-    """Log messages of Gangsaw's modules until the command has ended."""
+    """Log the messages of all Gangsaw modules until the command has ended."""
     if wanted and not ctx.resilient_parsing:
         log, handler = logging.getLogger("gangsaw"), logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
@@ -49,11 +49,11 @@ def _command(
         ),
     ] = False,
 ) -> None:
-    """Declare the option, which typer converts to a parameter."""
+    """Declare the option --verbose, which typer converts to a parameter."""
 
 
 def with_verbose(command: C) -> C:
-    """Add the option to a command, or to all commands of a group, unless they have it."""
+    """Add the option --verbose to a command, or to all commands of a group, unless they have it."""
     if hasattr(command, "commands"):
         for one in command.commands.values():
             with_verbose(one)
@@ -66,7 +66,7 @@ def with_verbose(command: C) -> C:
 
 
 def _option(used: Collection[str]) -> Parameter:
-    """Return the option without the flags that the command already has."""
+    """Return the option --verbose without the flags that the command already has."""
     app = typer.Typer(add_completion=False)
     app.command()(_command)
     (option,) = typer.main.get_command(app).params

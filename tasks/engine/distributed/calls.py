@@ -17,7 +17,7 @@ Buffers = list[npt.NDArray[np.uint8]]
 
 
 class _Call:
-    """Call that runs while it is unpickled; its result takes its place."""
+    """Function call that runs while it is unpickled, and is replaced by its result."""
 
     def __init__(self, work: Callable[[], object]) -> None:
         self.work = work
@@ -27,7 +27,7 @@ class _Call:
 
 
 def pack_call(work: Callable[[], object]) -> tuple[bytes, Buffers]:
-    """Return `data` and `buffers`, for which `distributed.protocol.pickle.loads` runs the call.
+    """Pickle a call, so that `distributed.protocol.pickle.loads` of the two results executes it.
 
     The buffers are views of the samples in the call, not copies.
     """

@@ -16,14 +16,14 @@ END_SECONDS = 2  # time limit of the last message: the client may close after it
 
 
 def report_to_scheduler(counters: JobCounters, client: Client) -> None:
-    """Report the counters to the scheduler of the job's first client from now on."""
+    """Send a job's counters to the scheduler of its first client from now on."""
     if not counters.is_reported:
         install(client)
         counters.send_with(_Events(client).send)
 
 
 class _Events:
-    """Events of a client, sent one by one, since concurrent ones may overtake each other."""
+    """Sender of a client's events to the scheduler, in order: concurrent ones may change places."""
 
     def __init__(self, client: Client) -> None:
         self.client, self.turn = client, asyncio.Lock()

@@ -29,12 +29,12 @@ _left_out_named: WeakKeyDictionary[Client, set[str]] = WeakKeyDictionary()  # in
 
 
 class ProcessDescription(TypedDict):
-    """Capabilities of a process.
+    """Description of a process, by which a client decides if a worker can do a job.
 
     Attributes
     ----------
-    version : of gangsaw; "" if it is not installed
-    code : hash of all its sources
+    version : version of gangsaw; "" if it is not installed
+    code : hash of all sources of gangsaw
     seen : for each requested path its bytes, -1 for a folder, None if it does not exist
     """
 
@@ -44,7 +44,7 @@ class ProcessDescription(TypedDict):
 
 
 def describe_process(paths: Sequence[str]) -> ProcessDescription:
-    """Return the capabilities of this process. Workers run its source text, with only Python."""
+    """Return the description of this process. Workers run its source text, with only Python."""
     import hashlib
     import sys
     from importlib import metadata, util
@@ -81,11 +81,11 @@ def describe_process(paths: Sequence[str]) -> ProcessDescription:
 
 @dataclass
 class Handshake:
-    """Check of workers by their capabilities, with the reasons why some cannot do the job.
+    """Check of workers by their descriptions, with the reasons why some cannot do the job.
 
     Attributes
     ----------
-    paths : that the job reads and writes, and this process sees
+    paths : paths that the job reads and writes, and this process sees
     left_out : reason by worker address, for the workers that cannot do the job
     """
 
@@ -137,7 +137,12 @@ class Handshake:
         return {address: why for address, why in pairs if why}
 
     def _why(self, here: ProcessDescription, there: ProcessDescription | Exception) -> str:
-        """Return the reason why a worker cannot do the job; "" if it can."""
+        """Return the reason why a worker cannot do the job; "" if it can.
+
+        Parameters
+        ----------
+        here, there : descriptions of this process and of the worker, or the worker's error
+        """
         if isinstance(there, Exception):
             return f"does not understand this Dask: {type(there).__name__}: {there}"
         wanted = f"install gangsaw {here['version']} there"
@@ -169,7 +174,10 @@ def _is_written(path: str) -> bool:
 def _answers(
     client: Client, addresses: Sequence[str], paths: Sequence[str]
 ) -> dict[str, ProcessDescription | Exception]:
-    """Query workers; return the answers of those that reply in time and do not die before."""
+    """Query workers; return the descriptions of those that reply in time, or their errors.
+
+    Workers that die before they reply are left out.
+    """
 
     # as text: a pickled function would need the same Python, or gangsaw, on the worker
     text = f"from __future__ import annotations\n{inspect.getsource(describe_process)}"

@@ -15,9 +15,11 @@ FADES = 0.98  # factor on the longest duration with each shorter task
 class Turnaround:
     """Decaying maximum of the seconds from the submission of a task to its result.
 
+    It decides when a task in flight is a straggler.
+
     Attributes
     ----------
-    longest : recent maximum; None before the first result
+    longest : recent maximum in seconds; None before the first result
     """
 
     longest: float | None = None
@@ -27,13 +29,13 @@ class Turnaround:
         self.longest = max(seconds, FADES * (self.longest or 0.0))
 
     def is_straggler(self, seconds: float, copies: int) -> bool:
-        """Return True if a task with so many copies is a straggler; each copy doubles the limit."""
+        """Return True if a task is a straggler after `seconds`; each copy doubles the limit."""
         usual = FIRST_SECONDS if self.longest is None else TIMES * self.longest
         most: float = max(LEAST_SECONDS, usual) * 2 ** (copies - 1)
         return seconds > most
 
     def __str__(self) -> str:
-        """Return the duration of other tasks, in words."""
+        """Return how long other tasks took, as a phrase for messages."""
         if self.longest is None:
             return "which is the first one"
         return f"where others took at most {self.longest:.0f} s"
@@ -44,9 +46,9 @@ def workers_for_copy(
 ) -> list[str]:
     """Return the workers that may get a copy of a straggler.
 
-    These are the workers without it that send heartbeats. If there are none, and a worker sends no
-    heartbeats, they are those with it that do send heartbeats: Dask may fetch a result together
-    with one on the silent worker, and waits for both.
+    These are the workers that send heartbeats and do not run it. If there are none, and a worker
+    is silent, they are the workers that send heartbeats and run it. Dask may otherwise fetch their
+    result together with one on the silent worker, and wait for both.
 
     Parameters
     ----------

@@ -32,14 +32,14 @@ def paths_of_work(task: object, batches: Iterable[object]) -> tuple[str, ...]:
 
 
 class _PathFinder(pickle.Pickler):
-    """Pickler that collects the paths in objects and discards the bytes."""
+    """Pickler that collects the file paths within pickled objects and discards the bytes."""
 
     def __init__(self) -> None:
         super().__init__(_Nowhere(), protocol=5, buffer_callback=lambda _: False)
         self.found: dict[str, None] = {}
 
     def look(self, one: object) -> None:
-        """Collect the paths of an object; if pickle refuses it, those found before the error."""
+        """Collect the paths in an object; if pickle refuses it, those found before the error."""
         try:
             self.dump(one)
         except Exception:  # of any type: Dask pickles more types, and reports those that it cannot

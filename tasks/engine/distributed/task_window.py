@@ -58,7 +58,7 @@ ResultT = TypeVar("ResultT")
 
 
 class How(Protocol):
-    """Subset of `run.Options` that the window reads."""
+    """Subset of `run.Options` that `TaskWindow` reads."""
 
     @property
     def resources(self) -> Mapping[str, float]:
@@ -75,14 +75,14 @@ class How(Protocol):
 
 @dataclass(eq=False)
 class _Submission(Generic[BatchT]):
-    """Submission of a task that is in flight.
+    """Task that is in flight on the cluster, with its copies.
 
     Attributes
     ----------
-    pool : in which it is counted
-    batches : of the task
+    pool : pool in which the task is counted
+    batches : batches of the task
     since : time.monotonic() at its submission
-    futures : of the task, and of its copies if it is a straggler
+    futures : futures of the task, and of its copies if it is a straggler
     attempts : 1 plus the number of times that it was found to be a straggler
     """
 
@@ -98,7 +98,10 @@ class _Submission(Generic[BatchT]):
 
 
 class TaskWindow(Generic[BatchT, ResultT]):
-    """Window of futures in flight. Results are fetched in the background, many at once."""
+    """Runner of a job's batches on Dask, with a bounded number of tasks in flight.
+
+    Results are fetched in the background, many at once.
+    """
 
     def __init__(
         self,
@@ -172,7 +175,7 @@ class TaskWindow(Generic[BatchT, ResultT]):
         return bool(self.in_flight)
 
     def next(self, n: int) -> Sequence[BatchT]:
-        """Return the batches of the next task; batches that were returned undone come first."""
+        """Return the next n batches for a task; batches that another task did not do come first."""
         if self.alone:
             return (self.alone.popleft(),)
         if self.again:
@@ -184,7 +187,7 @@ class TaskWindow(Generic[BatchT, ResultT]):
             return self.supply.take(n)
 
     def take_back(self, undone: Sequence[BatchT], error: ChunkFailed | None) -> None:
-        """Queue the batches that a task did not do again.
+        """Queue again the batches that a task did not do.
 
         A batch with a transient error goes alone, so that Dask retries it. One that failed for good
         is recorded.
@@ -253,7 +256,7 @@ class TaskWindow(Generic[BatchT, ResultT]):
         return found
 
     def look(self) -> None:
-        """Log missing workers and late results; raise JobFailed if no worker will come."""
+        """Check workers, submit copies of stragglers; raise JobFailed if no worker will come."""
         if not self.has_workers():
             self.watch.wait_policy.check(f"no {self.missing}")
             return
@@ -287,7 +290,7 @@ class TaskWindow(Generic[BatchT, ResultT]):
                 self.start(straggler, others, allow_others=False)
 
     def found_incompatible_worker(self, result: object) -> bool:
-        """Return True if a task could not be loaded on a worker without this gangsaw.
+        """Return True if a result is an import error of a worker without this version of gangsaw.
 
         Such a worker is left out from now on. If it or the scheduler does not answer yet, it may
         only be busy; then the task is submitted again, too.
@@ -303,7 +306,7 @@ class TaskWindow(Generic[BatchT, ResultT]):
         return is_explained and self.n_incompatible < MOST_INCOMPATIBLE
 
     def check(self, future: Future, result: object) -> None:
-        """Raise JobFailed unless the future has its results."""
+        """Raise JobFailed if a future or one of its batches failed for good."""
         if isinstance(result, Done) and result.error is not None and self.ends(result.error):
             raise JobFailed(str(result.error)) from result.error
         if future.status == "error":
@@ -313,7 +316,10 @@ class TaskWindow(Generic[BatchT, ResultT]):
             raise lost_scheduler(self.client)
 
     def ends(self, error: ChunkFailed) -> bool:
-        """Return True if a chunk's error ends the job at once, since no result would be stored."""
+        """Return True if the error of a chunk ends the job at once.
+
+        A job that commits results continues with other chunks, which `resume` need not repeat.
+        """
         if error.passing:
             return False
         goes_on = error.is_its_own and self.options.device == "cpu" and hasattr(self.task, "commit")
@@ -348,7 +354,7 @@ class TaskWindow(Generic[BatchT, ResultT]):
 
 
 def _having(client: Client, keys: Sequence[Key]) -> dict[Key, set[str]]:
-    """Return the workers that run each task or have its result; empty sets without an answer."""
+    """Return, for each task, the workers that run it or have its result; none without an answer."""
     found: dict[Key, set[str]] = {key: set() for key in keys}
     with suppress(Exception):
         running = client.sync(
@@ -364,7 +370,10 @@ def _having(client: Client, keys: Sequence[Key]) -> dict[Key, set[str]]:
 
 
 def _failures(result: object) -> list[str]:
-    """Return the message of the chunk that a task could not do; Dask retries some by itself."""
+    """Return the error message of a task's failed chunk in a list, [] without one.
+
+    Dask retries some of these tasks by itself.
+    """
     error = result.error if isinstance(result, Done) else None
     if isinstance(result, tuple) and isinstance(result[1], ChunkFailed):
         error = result[1]

@@ -18,7 +18,7 @@ AGAIN_SECONDS = 60.0  # between two log lines about the wait
 
 
 class WaitPolicy:
-    """Timer of the time without a worker, which logs the reason of the wait.
+    """Timer that limits how long a job waits without a worker, and logs the reason of the wait.
 
     A cluster of a batch system has two texts. `queued` describes the requests in the queue and
     their reasons, "" for none. `failure` is the reason why no worker will come. Other clusters
@@ -35,7 +35,7 @@ class WaitPolicy:
         self.since, self.logged = None, -math.inf
 
     def check(self, missing: str) -> None:
-        """Return if it is worth waiting; raise JobFailed if no worker came in time.
+        """Return if the job should go on waiting; raise JobFailed if no worker came in time.
 
         `missing` names the missing workers, such as "no worker".
         """

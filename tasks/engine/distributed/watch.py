@@ -37,7 +37,7 @@ STUCK_SECONDS = 360.0
 
 
 class Arriving(Protocol):
-    """Subset of Dask's `as_completed` that the supervision calls."""
+    """Subset of Dask's `as_completed` that `ClusterWatch` calls."""
 
     def has_ready(self) -> bool:
         """Return True if a result has arrived."""
@@ -71,8 +71,8 @@ class ClusterWatch:
 
     Attributes
     ----------
-    wait_policy : of the job without a worker
-    heartbeats : of all workers
+    wait_policy : limit of the time without a worker
+    heartbeats : heartbeats of all workers
     unheard : time of the first request without an answer from the scheduler; None if it answers
     """
 
@@ -135,7 +135,10 @@ class ClusterWatch:
         return workers
 
     def _described(self) -> Mapping[str, object] | None:
-        """Return the scheduler's description; None if it does not answer in time; see `workers`."""
+        """Return the scheduler's description of itself and its workers; None if it is late.
+
+        Raises as `workers`.
+        """
         since = time.monotonic()
         try:
             found = identity_of(self.client, HEARD_SECONDS)
@@ -150,7 +153,7 @@ class ClusterWatch:
         return found
 
     def look(self, left: int) -> None:
-        """Check a cluster with workers of one kind; `left` tasks have no result yet."""
+        """Check the cluster, if all its workers are alike; `left` tasks have no result yet."""
         workers = self.workers()
         if workers:
             self.wait_policy.end()
@@ -206,7 +209,7 @@ class ClusterWatch:
 
 
 def busy_workers(client: Client) -> set[str]:
-    """Return the addresses of workers with tasks; () if the scheduler does not answer in time."""
+    """Return the addresses of workers with tasks; empty if the scheduler does not answer."""
     with suppress(Exception):
         running = client.sync(
             client.scheduler.processing, workers=None, callback_timeout=HEARD_SECONDS
@@ -238,7 +241,7 @@ def lost_scheduler(client: Client) -> JobFailed:
 
 
 def _listed(silent: Mapping[str, float]) -> str:
-    """Return a list of silent workers in words, "" if there are none."""
+    """Return a phrase with the addresses of silent workers and their seconds, "" for none."""
     if not silent:
         return ""
     named = [f"{address} for {span:.0f} s" for address, span in list(silent.items())[:NAMED]]

@@ -35,7 +35,7 @@ CHUNKS, DECODED, ENCODED, SECONDS, FAILED = range(5)  # columns of the counters 
 
 
 class Chunks(Protocol):
-    """Subset of `progress.Progress` that the counters read."""
+    """Subset of `progress.Progress` that `JobCounters` reads."""
 
     @property
     def done(self) -> int:
@@ -67,21 +67,21 @@ class Chunks(Protocol):
 
 
 class JobCounters:
-    """Counters of one job.
+    """Counters of one job, sent as messages to the dashboard of the scheduler.
 
     Parameters
     ----------
-    kind : such as "compress"
-    store : as the user wrote it
+    kind : command of the job, such as "compress"
+    store : path or address of the store, as the user wrote it
 
     Attributes
     ----------
     job : unique identifier of the job
-    began : seconds since 1970
-    progress : of its chunks; None before the first report
+    began : time of the begin, in seconds since 1970
+    progress : progress of its chunks; None before the first report
     workers : addresses of the workers that did something
     spent : seconds of tasks, by codec, backend and worker
-    source_bytes : of the files that are read; 0 if unknown
+    source_bytes : bytes of the input files; 0 if unknown
     """
 
     def __init__(self, kind: str, store: str) -> None:
@@ -117,11 +117,11 @@ class JobCounters:
         self._tasks[1] += tasks or 0
 
     def expect_chunks(self, total: int, left: Iterable[range]) -> None:
-        """Start the map of chunks 0 .. total - 1; those outside `left` are already done."""
+        """Start the map of chunks 0 .. total - 1; those outside the ranges `left` are done."""
         self._map.begin(total, left)
 
     def by(self, worker: str, backend: str, seconds: float) -> None:
-        """Attribute the amounts added next to a task of this worker and backend.
+        """Attribute the next amounts to a task of this worker and backend ("cpu" or "gpu").
 
         `seconds` is the duration of the task.
         """
@@ -131,13 +131,13 @@ class JobCounters:
         self._seconds = seconds
 
     def at(self, codec: str, chunks: range | None = None) -> None:
-        """Attribute the amounts added next to this codec, and mark `chunks` as done in the map."""
+        """Attribute the next amounts to this codec, and mark `chunks` as done in the map."""
         self._codec, self._place = codec, chunks or range(0)
         if chunks is not None and self._send is not None:
             self._map.add(chunks)
 
     def moved(self, before: Chunks, after: Chunks) -> None:
-        """Add the difference between two states of the progress."""
+        """Add the amounts by which the progress of the job has increased."""
         self.progress = after
         if not after.step and after.resumed == before.resumed:
             self.workers.add(self._worker)
@@ -201,7 +201,7 @@ class JobCounters:
             self._sent = time.monotonic()
 
     def _message(self) -> Message:
-        """Return the changes since the last message."""
+        """Return the changes since the last message to the dashboard."""
         self._add(())
         parts = [[*key, *part] for key, part in self._parts.items() if any(part)]
         message = {
@@ -236,7 +236,10 @@ def _of_tasks(done: int, total: int) -> Message:
 
 
 class _Cells:
-    """Map of the chunks that are done; a cell counts a run of consecutive chunks."""
+    """Map of the chunks that are done, as on the dashboard.
+
+    A cell counts the finished ones of some consecutive chunks.
+    """
 
     def __init__(self) -> None:
         self.total = self.cells = 0
@@ -285,7 +288,7 @@ def current_counters() -> JobCounters | None:
 
 
 def at(codec: str) -> None:
-    """Attribute the amounts that the job of this context adds next to this codec."""
+    """Attribute the next amounts of the job in this context to this codec."""
     if (counters := _current.get()) is not None:
         counters.at(codec)
 

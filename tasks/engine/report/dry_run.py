@@ -14,11 +14,11 @@ from enum import Enum
 
 @dataclass(frozen=True)
 class ArrayPlan:
-    """Plan for one array.
+    """Plan for one array of a dry run.
 
     Attributes
     ----------
-    name, dtype : of the array
+    name, dtype : name and dtype of the array
     shape, chunks : samples along each axis; the first extent of a stream is 0
     codec, parameters : as the array's metadata would name them
     n_chunks : number of chunks; 0 for a stream
@@ -39,15 +39,15 @@ class ArrayPlan:
 
 @dataclass(frozen=True)
 class JobPlan:
-    """Plan of a job.
+    """Plan of a job: result of a dry run.
 
     Attributes
     ----------
     source : input that would be read
     targets : outputs that would be written
-    arrays : of the source; () if they are known only when it is read
+    arrays : plans of the arrays of the source; () if they are known only when it is read
     format : title of the target's format, if it is no Zarr store
-    raw_bytes : of all samples, as far as known
+    raw_bytes : bytes of all samples, as far as known
     lost : descriptions of items that the target cannot represent
     notes : further notes for the user
     """
@@ -72,7 +72,10 @@ class JobPlan:
 
 
 class Planned(BaseException):
-    """End of a dry run, with its plan; not an Exception, so that no error handler catches it."""
+    """Exception that ends a dry run and has its plan.
+
+    It is no `Exception`, so that no error handler catches it.
+    """
 
     def __init__(self, plan: JobPlan) -> None:
         super().__init__()
@@ -80,7 +83,7 @@ class Planned(BaseException):
 
 
 class Depth(Enum):
-    """Extent of a dry run."""
+    """Amount of input that a dry run reads."""
 
     CHECK = "what is found at once"
     WHOLE = "all that the choice of a codec reads, scans of all samples included"
@@ -95,7 +98,7 @@ def is_on() -> bool:
 
 
 def is_quick() -> bool:
-    """Return True in a dry run that may not read its inputs whole."""
+    """Return True in a dry run that may read only metadata, not all samples of its inputs."""
     return _depth.get() is Depth.CHECK
 
 

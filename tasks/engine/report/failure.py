@@ -30,7 +30,7 @@ class ChunkFailed(Exception):
     Attributes
     ----------
     chunk : address of the chunk
-    cause : one line
+    cause : description of the error, one line
     passing : True if a retry may help
     is_its_own : True if the cause lies in this chunk, so that others may be done
     """

@@ -12,7 +12,7 @@ FILES, SAMPLES = "files", "samples"  # bases of a compression ratio
 
 
 class Amounts:
-    """Ratio and throughput of a job, finished or running, from its bytes and its time.
+    """Base class of job results: ratio and throughput from bytes and time.
 
     `source_bytes` is the size of the input files of a store, 0 if unknown.
     """
@@ -25,7 +25,7 @@ class Amounts:
 
     @property
     def ratio_base(self) -> str:
-        """Base of the ratio: "files", or "samples" if the size of the files is unknown."""
+        """Numerator of the ratio: "files", or "samples" if the size of the files is unknown."""
         return FILES if self.source_bytes else SAMPLES
 
     @property
@@ -50,11 +50,11 @@ class Progress(Amounts):
 
     Attributes
     ----------
-    done, total : chunks; the total of a stream is 0 until it has ended
+    done, total : numbers of finished and of all chunks; the total of a stream is 0 until it ends
     resumed : chunks of `done` that an earlier run had finished
-    raw_bytes, stored_bytes : of the chunks done, earlier runs included
+    raw_bytes, stored_bytes : bytes of the chunks done, earlier runs included
     run_bytes : raw bytes of this run
-    seconds : since this run began
+    seconds : seconds since this run began
     share : part of a stream that is done, 0 to 1; None if unknown
     step : name of a preparatory step, with counts of its own; "" while the chunks are done
     """
@@ -82,7 +82,7 @@ OnProgress = Callable[[Progress], None]
 
 
 class Meter:
-    """Sum of the finished work, reported to a callback.
+    """Counter of a job's finished chunks and bytes, which reports progress to a callback.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 def bag_of(load: Callable[[Part], Iterable[Item]], parts: Sequence[Part]) -> Bag:
-    """Return a bag with a partition for each part, of the items that `load` returns for it.
+    """Return a Dask bag with one partition for each part, of the items that `load` returns for it.
 
     `load` and the parts are sent to workers, so they must be small and picklable.
     """

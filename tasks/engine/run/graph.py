@@ -47,12 +47,12 @@ AttachSamples: TypeAlias = "Callable[[BatchT, list[NumpyArray]], BatchT]"
 
 @dataclass(frozen=True)
 class OnBlocks(Generic[BatchT]):
-    """Batch with the blocks that it needs.
+    """Batch with the blocks of a Dask array that it needs.
 
     Attributes
     ----------
-    batch : without its samples
-    array : that the blocks belong to
+    batch : batch without its samples
+    array : array that the blocks belong to
     positions : block index along each axis, for each block
     """
 
@@ -62,14 +62,14 @@ class OnBlocks(Generic[BatchT]):
 
     @property
     def keys(self) -> list[tuple[object, ...]]:
-        """Keys of the blocks in the graph."""
+        """Keys of the blocks in the graph of the array."""
         return [(self.array.name, *position) for position in self.positions]
 
 
 def computed(array: Array, region: Cut, client: Client | None) -> NumpyArray:
-    """Return a part of an array, computed on the client's workers, or in this process without one.
+    """Compute a region of a Dask array, on the client's workers or else in this process.
 
-    It is meant for small parts: samples, coordinates.
+    It is meant for small regions: samples, coordinates.
     """
     part = array[region]
     if client is None:
@@ -85,7 +85,7 @@ def computed(array: Array, region: Cut, client: Client | None) -> NumpyArray:
 
 
 def client_of(array: Array) -> Client | None:
-    """Return the client with blocks of an array on its workers, None if there is none."""
+    """Return the client whose workers have blocks of a Dask array in memory; None for none."""
     if "distributed" not in sys.modules:
         return None
     from distributed import futures_of
@@ -130,10 +130,10 @@ def run_on_blocks(
     ----------
     task : the chunk function
     items : batches and their blocks
-    given : returns a batch with the samples of its blocks
+    attach_samples : returns a batch with the samples of its blocks
     on_done : called in this thread with each batch and its result
     client : Dask client; None computes the blocks in threads of this process
-    options : of the run on Dask
+    options : options of the run on Dask
 
     Raises as `run.run`; also JobFailed for a block that cannot be computed.
     """
@@ -153,7 +153,7 @@ def run_on_blocks(
 
 
 class _Landed(Generic[BatchT, ResultT]):
-    """Receiver of task results, by their keys."""
+    """Receiver of the results of graph tasks, which finds their batches by Dask key."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ def _graph(
     items: Sequence[OnBlocks[BatchT]],
     attach_samples: AttachSamples[BatchT],
 ) -> tuple[HighLevelGraph, list[Key]]:
-    """Return one graph for all arrays and batches, and the keys of the batches."""
+    """Return one Dask graph for the blocks and batches of all arrays, and the batches' keys."""
     from dask.base import optimize
     from dask.highlevelgraph import HighLevelGraph
 

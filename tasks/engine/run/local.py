@@ -26,7 +26,10 @@ ResultT = TypeVar("ResultT")
 
 
 class _Commits(Generic[BatchT, ResultT]):
-    """Commits that run while further batches are done, finished in the order of the batches."""
+    """Queue of commits that run in threads while further batches are processed.
+
+    Batches are reported in order, each after its commit.
+    """
 
     def __init__(
         self, task: Task[BatchT, ResultT], on_done: Callable[[BatchT, ResultT], None]
@@ -116,7 +119,10 @@ def run_side_by_side(
 
 
 def _first(running: deque[tuple[BatchT, Future[ResultT]]]) -> tuple[BatchT, ResultT]:
-    """Wait for the batch that started first; batches done by then are not lost if it fails."""
+    """Wait for the result of the batch that started first.
+
+    Batches that are done by then are not lost if it fails.
+    """
     batch, future = running.popleft()
     with _final():
         return batch, future.result()
@@ -150,7 +156,7 @@ def run_on_device(
 
 
 def take_batches(batches: Iterator[BatchT], n: int, interrupts: Waiting) -> tuple[BatchT, ...]:
-    """Return the next n batches, fewer at the end; to build one may block on a pipe."""
+    """Return the next n batches, fewer at the end; the iterator may block on a pipe."""
     with interrupts.at_once():
         return tuple(islice(batches, n))
 
@@ -162,7 +168,13 @@ def _ahead(
     interrupts: Waiting,
     threads: int,
 ) -> None:
-    """Call `work` on groups of batches in threads, with a few groups queued for each thread."""
+    """Call `work` on groups of batches in threads; report each batch in this thread.
+
+    Parameters
+    ----------
+    work : function of a group of batches that returns their results
+    coming : groups of batches, of which a few are queued for each thread
+    """
     running: dict[Future[Sequence[ResultT]], tuple[BatchT, ...]] = {}
     pool = ThreadPoolExecutor(threads, "gangsaw-job")
     try:

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class BlockFunction(Protocol):
-    """Function of one block of each array."""
+    """Function that `mapped` applies to one block of each of its arrays."""
 
     def __call__(self, *blocks: NumpyArray) -> NumpyArray:
-        """Return an array with an item for each item of the broadcast blocks."""
+        """Return the function's value for each item of the broadcast blocks."""
 
 
 def mapped(function: BlockFunction, *arrays: object, dtype: Dtype) -> Array:
-    """Return the lazy result of a function for each item of arrays, which are broadcast.
+    """Return a lazy Dask array: a function of the items of arrays, which are broadcast.
 
     `function` takes a block of each array; it is not called before the result is computed.
     """

@@ -64,9 +64,9 @@ class Options:
     retries : number of retries of a single batch after a transient error
     worker_seconds : time limit of the wait for a first or a new worker; it does not count while a
         batch system queues the job
-    paths : files and folders of this machine that workers must see; others are left out
-    device : "gpu" needs a `DeviceTask`; workers with the resource GPU=1 do many batches at once on
-        it, workers without it do theirs on the CPU
+    paths : files and folders of this machine that workers must see; no tasks go to other workers
+    device : "gpu" needs a `DeviceTask`; workers with the resource GPU=1 process many batches at
+        once on the GPU, workers without it use the CPU
     """
 
     resources: Mapping[str, float] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Options:
     device: Device = "cpu"
 
     def __post_init__(self) -> None:
-        """Check the device."""
+        """Raise BadParams for an unknown device."""
         checked_device(self.device)
 
     def seeing(self, *paths: str | Path | None) -> Options:
@@ -98,11 +98,11 @@ def run(
     Parameters
     ----------
     task : the chunk function
-    batches : of a sequence tasks get slices, and workers end together
+    batches : a sequence or an iterator; a sequence is sliced so that all workers end together
     on_done : called in this thread with each batch and its result
     client : Dask client; None runs all batches in this thread, or in as many threads as this
         process may use for a `SharingTask` and for batches with samples
-    options : of the run on Dask
+    options : options of the run on Dask
 
     Raises
     ------
@@ -154,7 +154,7 @@ def on_every_worker(function: Callable[[], None], client: Client | None) -> None
 
 @dataclass(frozen=True)
 class _AnswersOfWorkers:
-    """Answers of all workers, for which `ClusterWatch` waits."""
+    """Adapter by which `ClusterWatch` waits for the answers of all workers to one call."""
 
     answers: Future[object]
 
@@ -165,7 +165,12 @@ class _AnswersOfWorkers:
 def check_task_memory(
     peak_bytes: int, client: Client | None, options: Options | None = None
 ) -> None:
-    """Raise BadParams before a job if one of its tasks needs more memory than there is."""
+    """Raise BadParams, before a job starts, if its tasks need more memory than a worker has.
+
+    Parameters
+    ----------
+    peak_bytes : upper bound of the memory of one task
+    """
     if dry_run.is_on():  # a dry run has no workers
         return
     options = options or Options()
@@ -174,7 +179,7 @@ def check_task_memory(
 
 
 def _workers_of(client: Client) -> dict[str, Worker]:
-    """Wait for an answer of the scheduler; return all workers."""
+    """Wait for an answer of the scheduler; return the descriptions of all workers by address."""
     with interrupts_wait() as interrupts:
         return ClusterWatch(Handshake(client), 0.0).begin(interrupts)
 
@@ -225,8 +230,8 @@ def _large_graphs() -> AbstractContextManager[object]:
     """Raise the size at which Dask warns of large graphs, for batches with samples.
 
     They go through the scheduler, which assigns them to another worker when one is lost, as it does
-    with all batches. To scatter them to workers directly takes half the client's processor time (20
-    ms instead of 40 for 32 MiB, of which the encoder needs a second). But the batches of a lost
+    with all batches. To scatter them to workers directly takes half the client's processor time: 20
+    ms instead of 40 for 32 MiB, for which the encoder needs a second. But the batches of a lost
     worker would be lost, and need a second mechanism.
     """
     import dask

@@ -17,11 +17,11 @@ SHARE = 2  # a task gets at most 1 / (SHARE * threads) of the remaining, so that
 
 @dataclass
 class Pace:
-    """Running estimate of the time per batch, from which the number of batches per task follows.
+    """Running estimate of the time per batch, which determines the number of batches per task.
 
     Attributes
     ----------
-    seconds : of one batch in the latest task; None before the first
+    seconds : seconds of one batch in the latest task; None before the first
     """
 
     seconds: float | None = None
@@ -42,7 +42,7 @@ class Pace:
         Parameters
         ----------
         left : batches that are not yet assigned to a task; None if unknown
-        threads : that share these batches
+        threads : number of threads that share these batches
         """
         if self.seconds is None:
             return 1

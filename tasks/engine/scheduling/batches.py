@@ -21,13 +21,13 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True)
 class Done(Generic[ResultT]):
-    """Result of a task. Batches without a result were not done.
+    """Result of a task: the results of its first batches, until time ran out or a batch failed.
 
     Attributes
     ----------
-    results : of the first batches, in order
-    seconds : that they took, without waiting for a disk or a network
-    error : of the next batch; a value, so that Dask does not repeat the others
+    results : results of the first batches, in order
+    seconds : seconds that they took, without waiting for a disk or a network
+    error : error of the next batch; a value, so that Dask does not repeat the others
     worker : address of the worker that did them, "" outside a worker
     """
 
@@ -74,7 +74,10 @@ def _do_in_time(
     results: list[ResultT],
     most_seconds: float,
 ) -> None:
-    """Append results until `most_seconds` have passed; results before an error remain."""
+    """Process batches until `most_seconds` have passed; append each result to `results`.
+
+    Results before an error remain there.
+    """
     end = time.perf_counter() + most_seconds
     with closing(batches):  # releases what was read for the other batches
         for batch in batches:
@@ -94,7 +97,7 @@ def commit(
 def committed_on_device(
     task: DeviceTask[BatchT, ResultT], batches: Sequence[BatchT]
 ) -> Sequence[ResultT]:
-    """Run the task on the batches on the GPU of this process, and commit the results."""
+    """Process the batches on the GPU of this process, commit the results and return them."""
     results = task.on_device(batches)
     commit(task, batches, results)
     return results
@@ -113,7 +116,7 @@ def _worker() -> str:
 
 
 def _only_waits_now() -> None:
-    """Secede from the worker's thread pool, since this task only waits for a disk from now on."""
+    """Release this task's slot in the worker's thread pool, since it now only waits for a disk."""
     if "distributed" not in sys.modules:
         return
     from distributed import secede

@@ -43,7 +43,7 @@ class Lazy(Sequence[BatchOut]):
 
 @dataclass(frozen=True)
 class Units(Lazy[range]):
-    """Ranges of numbers, cut at the multiples of `step`: a batch is the range between two cuts.
+    """Ranges of chunk numbers, cut into batches at the multiples of `step`.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Units(Lazy[range]):
         return list(accumulate(-(-run.stop // step) - run.start // step for run in self.runs))
 
     def __len__(self) -> int:
-        """Number of batches."""
+        """Return the number of batches."""
         return self.ends[-1] if self.runs else 0
 
     def between(self, start: int, stop: int) -> Units:

@@ -32,7 +32,7 @@ def transcode_bytes(
 
     Parameters
     ----------
-    shape, chunks, dtype : of the target array
+    shape, chunks, dtype : extents, chunk extents and dtype of the target array
     source_chunks : chunk shape of the source, whose chunks are read whole, or None
     """
     chunk = dtype.itemsize * math.prod(map(min, chunks, shape))
@@ -44,7 +44,12 @@ def transcode_bytes(
 
 
 def most_touched(chunk: int, piece: int) -> int:
-    """Return the largest number of source chunks that one target chunk overlaps along an axis."""
+    """Return the largest number of source chunks that a target chunk overlaps along one axis.
+
+    Parameters
+    ----------
+    chunk, piece : extents of a target chunk and of a source chunk along the axis
+    """
     if piece % chunk == 0 or chunk % piece == 0:
         return max(1, chunk // piece)
     return -(-chunk // piece) + 1
@@ -77,7 +82,7 @@ def check_memory(peak_bytes: int, workers: Iterable[Worker]) -> None:
 
     Parameters
     ----------
-    peak_bytes : of one task
+    peak_bytes : upper bound of the memory of one task
     workers : each with `memory_limit`, `nthreads` and `name`
     """
     for worker in workers:

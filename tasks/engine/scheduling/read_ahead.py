@@ -18,12 +18,12 @@ MOST_AHEAD = 64  # batches with started reads
 
 @dataclass
 class ReadAhead(Generic[BatchT]):
-    """Iterator over batches that yields each one when its reads are complete.
+    """Iterator over batches that starts their reads in advance and waits for them.
 
     Attributes
     ----------
-    task : that does them; for any other than a `ReadingTask` no reads are started
-    waited : seconds for reads so far
+    task : task that processes the batches; no reads are started unless it is a `ReadingTask`
+    waited : seconds spent waiting for reads so far
     """
 
     task: object
@@ -73,7 +73,13 @@ def _filled(coming: deque[BatchT], source: Iterator[BatchT]) -> deque[BatchT]:
 
 
 def _begun(task: ReadingTask[BatchT], coming: deque[BatchT], begun: int) -> int:
-    """Start reads of further batches; return the number of batches with started reads."""
+    """Start reads of further batches; return the number of batches whose reads have been started.
+
+    Parameters
+    ----------
+    coming : next batches, in order
+    begun : number of them whose reads have been started before
+    """
     for batch in islice(coming, begun, None):
         if not task.begin(batch):
             break

@@ -11,7 +11,7 @@ ResultOut = TypeVar("ResultOut", covariant=True)
 
 
 class Task(Protocol[BatchIn, ResultOut]):
-    """Chunk function over a batch: frozen, picklable and small, since it is sent with each one."""
+    """Chunk function over a batch: frozen, picklable and small, since it is sent with each task."""
 
     @property
     def name(self) -> str:
@@ -26,7 +26,7 @@ class Task(Protocol[BatchIn, ResultOut]):
 
 
 class CommittingTask(Protocol[BatchIn, ResultIn]):
-    """Task with results that must be committed, for example to a disk."""
+    """Task whose results must be committed, for example flushed to a disk."""
 
     @property
     def waits(self) -> bool:
@@ -40,7 +40,7 @@ class CommittingTask(Protocol[BatchIn, ResultIn]):
 
 
 class ReadingTask(Protocol[BatchIn]):
-    """Task that can start the reads of later batches, for sources with latency."""
+    """Task that can start the reads of later batches, for sources over a network."""
 
     def begin(self, batch: BatchIn, /) -> bool:
         """Start to read for a batch; return False if too much is in flight or nothing is gained."""
@@ -53,7 +53,7 @@ class ReadingTask(Protocol[BatchIn]):
 
 
 class SharingTask(Protocol):
-    """Task with batches that may run in parallel threads of a process without a client."""
+    """Task whose batches may run in parallel threads of a process without a client."""
 
     @property
     def side_by_side(self) -> bool:
@@ -61,7 +61,7 @@ class SharingTask(Protocol):
 
 
 class CarryingTask(Protocol):
-    """Task with batches that contain their samples, so only a few may be in flight."""
+    """Task whose batches contain their samples, so that only a few may be in flight."""
 
     @property
     def carried_bytes(self) -> int:

@@ -32,19 +32,19 @@ def checked_device(device: str) -> Device:
 
 @dataclass
 class Pool:
-    """Workers of one kind, with the limits by which batches are assigned to them.
+    """Workers of one kind, with the limits for the tasks that are submitted to them.
 
     Attributes
     ----------
-    device : on which its tasks run their batches
-    batches : per task; 0 leaves the number to `pace`
+    device : device on which its tasks process their batches
+    batches : batches per task; 0 leaves the number to `pace`
     resources : worker resources that one task occupies
     size : maximum of tasks in flight
     n_in_flight : number of tasks in flight
-    addresses : of the workers that tasks are restricted to; () leaves it to the resources
-    threads : of all its workers
+    addresses : addresses of the workers for its tasks; () leaves the choice to the resources
+    threads : number of threads of all its workers
     carried : maximum of tasks in flight with samples in their batches, one batch each; 0 for others
-    pace : time per batch
+    pace : estimate of the time per batch
     """
 
     device: Device
@@ -63,7 +63,7 @@ class Pool:
         return all(has.get(name, 0) >= need for name, need in self.resources.items())
 
     def can_run(self, workers: Workers) -> bool:
-        """Return True if at least one worker fits."""
+        """Return True if at least one worker has the resources of a task."""
         return any(self.fits(worker) for worker in workers.values())
 
     def update(self, workers: Workers) -> None:
@@ -83,14 +83,14 @@ class Pool:
         return self.batches or (1 if self.carried else self.pace.batches(left, self.threads))
 
     def __str__(self) -> str:
-        """Return the name of its workers in messages, such as "worker with GPU=1"."""
+        """Return the name of its workers for messages, such as "worker with GPU=1"."""
         needs = {GPU: 1.0} if self.device == "gpu" else self.resources
         what = ", ".join(f"{name}={need:g}" for name, need in needs.items())
         return f"worker with {what}" if what else "worker"
 
 
 class GpuPool(Pool):
-    """Workers with GPUs. Each task has its own stream, so the stages of several tasks overlap."""
+    """Workers with GPUs. Each task has its own CUDA stream, so that the stages of tasks overlap."""
 
     def update(self, workers: Workers) -> None:
         """Update the size after workers joined or left."""
@@ -122,7 +122,7 @@ def make_pools(
     Parameters
     ----------
     device : "gpu" uses workers with and without a GPU
-    batches : per task on a GPU
+    batches : batches per task on a GPU
     resources : worker resources that a task occupies, if all workers are of one kind
     carried : maximum of tasks in flight in each pool, if batches contain samples
     """

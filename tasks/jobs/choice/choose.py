@@ -58,12 +58,12 @@ WIDE = 4  # bytes: integers as wide may be labels and counts, besides image samp
 
 @dataclass(frozen=True)
 class Choice:
-    """Codec chosen for an array: one of the table, or one of Zarr's own.
+    """Codec chosen for an array: one of Gangsaw's codec table, or one of Zarr's own.
 
     Attributes
     ----------
-    name : Zarr name of the codec of the table; with `plain`, of the codec that proposed it
-    plain : Zarr's own codec, used instead
+    name : Zarr name of the table's codec; if `plain` is used, of the codec that proposed it
+    plain : Zarr's own codec to use instead, or None
     inner : Zarr name of the array codec inside a byte codec; all parameters belong to it
     """
 
@@ -88,12 +88,12 @@ class Choice:
 
 
 def facts_of_all(arrays: Iterable[Description], client: Client | None = None) -> list[ArrayFacts]:
-    """Return the facts about each array of a source, with links to its other arrays."""
+    """Return the facts about each array for codec selection, with links to the source's others."""
     return [*selection.SourceArrays(facts_of(array, client) for array in arrays)]
 
 
 def facts_of(array: Description, client: Client | None = None) -> ArrayFacts:
-    """Return the facts about one array by itself, from which codecs choose."""
+    """Return the description of a single array from which codecs judge if they suit it."""
     facts = ArrayFacts(array.name, array.shape, array.dtype, array.dims, array.attrs)
     facts = replace(facts, fill_value=array.fill_value)
     if not isinstance(array, SourceArray) or 0 in array.shape:
@@ -119,7 +119,7 @@ def facts_of(array: Description, client: Client | None = None) -> ArrayFacts:
 def choose_layouts(
     arrays: Sequence[Description], codec: CodecChoices, chunks: ChunkChoice
 ) -> dict[str, ArrayLayout]:
-    """Return the layout of each array of a source, by name; see `choose_layout`."""
+    """Choose codec and chunks of each array of a source, by name; see `choose_layout`."""
     pairs = zip(arrays, facts_of_all(arrays), strict=True)
     return {one.name: choose_layout(one, codec, chunks, facts) for one, facts in pairs}
 
@@ -130,7 +130,7 @@ def choose_layout(
     chunks: ChunkChoice,
     facts: ArrayFacts | None = None,
 ) -> ArrayLayout:
-    """Return codec and chunks of an array; raise BadParams for chunks that do not fit it."""
+    """Choose codec and chunks of an array; raise BadParams for chunks that do not fit it."""
     chosen = codec[source.name] if isinstance(codec, Mapping) else codec
     facts = facts or facts_of(source)
     if isinstance(chosen, str):
@@ -154,7 +154,7 @@ def choose_layout(
 def choose_chunks(
     source: Description, chunks: ChunkChoice, array: ArrayFacts, name: str | None
 ) -> Extents:
-    """Return the extents of a chunk: the caller's, or those that the codec `name` prefers.
+    """Return the extents of a chunk: those requested, or those that the codec `name` prefers.
 
     If the codec has no preference, the codec that suits the content best decides. Raises BadParams
     for chunks that do not fit the array or the chunks of its source.
@@ -191,16 +191,16 @@ def by_content(array: ArrayFacts) -> Choice:
 
 
 def _candidates(array: ArrayFacts) -> list[str]:
-    """Return the names of the codecs that may suit an array.
+    """Return the names of the codecs that may suit an array: for strings the byte codecs.
 
-    Texts have serializers of Zarr's own, which only byte codecs can follow.
+    Strings have serializers of Zarr's own, which only byte codecs can follow.
     """
     of_bytes, is_text = codec_table.bytes_table(), array.dtype.kind == "T"
     return [name for name in codec_table.capabilities() if (name in of_bytes) == is_text]
 
 
 def choose_named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
-    """Return the requested codec; the best one for an array that the codec leaves to others.
+    """Return the requested codec, or the best one for an array that the codec does not handle.
 
     Raises BadParams if the codec cannot be imported or cannot encode the array.
     """
@@ -230,7 +230,7 @@ def _by_inner(name: str, array: ArrayFacts) -> Choice:
 
 
 def grade(name: str, array: ArrayFacts) -> Grade:
-    """Return the grade of a codec for an array; REFUSE if the plugin fails."""
+    """Return the grade of suitability of a codec for an array; REFUSE if its plugin fails."""
 
     def of(answer: Capabilities) -> Grade:
         return Grade.REFUSE if answer.refusal(array) is not None else Grade(answer.grade(array))
@@ -239,7 +239,7 @@ def grade(name: str, array: ArrayFacts) -> Grade:
 
 
 def refuse(name: str, answer: Capabilities, array: ArrayFacts, source: SourceArray) -> None:
-    """Raise BadParams for an array that the codec cannot encode, with the index of a NaN."""
+    """Raise BadParams if the codec cannot encode the array; name the first NaN of floats."""
     if (refusal := answer.refusal(array)) is None:
         return
     nan = first_nan(source) if array.dtype.kind == "f" else None
@@ -256,7 +256,7 @@ def configure_codec(
 ) -> Codec:
     """Return the codec for these chunks; the user's parameters and options override its own.
 
-    A plain codec takes neither. Raises BadParams for unknown parameters and wrong values.
+    Zarr's own codecs take neither. Raises BadParams for unknown parameters and wrong values.
     """
     if choice.plain is not None:
         return choice.plain
@@ -274,7 +274,7 @@ def configure_codec(
 def wide_notes(
     arrays: Iterable[SourceArray], layouts: Mapping[str, ArrayLayout]
 ) -> tuple[str, ...]:
-    """Return notes on the 64-bit integer arrays of several axes that Zarr's own codecs store."""
+    """Return notes for the user on 64-bit integer arrays that Zarr's own codecs store."""
     wide = defaultdict[str, list[str]](list)
     for array in arrays:
         is_wide = array.dtype.kind in "iu" and array.dtype.itemsize > WIDE and len(array.shape) > 1
@@ -307,7 +307,7 @@ def _smallest(names: Sequence[str], array: ArrayFacts) -> str:
 
 
 def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
-    """Return the encoded size of a sample in bytes; infinity if the codec fails."""
+    """Return the encoded size of a sample in bytes by the named codec; infinity if that fails."""
     part = replace(array, shape=sample.shape)
     try:
         codec = cast("BlockCodec", configure_codec(Choice(name), part, sample.shape))
@@ -341,12 +341,12 @@ def _general(array: ArrayFacts) -> Codec:
 
 
 def _is_filtered(dtype: Dtype) -> bool:
-    """Return True if a shuffle may help; of one-byte dtypes, only bool gains (bit shuffle)."""
+    """Return True for dtypes that a shuffle filter may help: bool, and items of several bytes."""
     return dtype.kind == "b" or (dtype.kind in NUMBERS and dtype.itemsize > 1)
 
 
 def _plain_sizes(sample: NumpyArray) -> dict[str, int]:
-    """Return the encoded bytes of a sample of numbers, by filter; "" is GENERAL_CODEC."""
+    """Return the encoded bytes of a sample of numbers by name of the shuffle filter; "" is none."""
     modes = {"shuffle": Blosc.SHUFFLE, "bitshuffle": Blosc.BITSHUFFLE}
     codecs = {name: Blosc("zstd", FILTER_LEVEL, modes[name]) for name in FILTERS}
     plain = np.ascontiguousarray(sample)
@@ -364,18 +364,18 @@ def _general_bytes(sample: NumpyArray) -> int:
 
 
 def _sample(array: SourceArray) -> NumpyArray:
-    """Return the middle of an array: as many whole rows as SAMPLE_BYTES and SAMPLE_CHUNKS allow."""
+    """Return whole rows from the middle of an array, within SAMPLE_BYTES and SAMPLE_CHUNKS."""
     return _middle(array, array.shape)
 
 
 def _cube(array: SourceArray) -> NumpyArray:
-    """Return the middle of an array: at most CUBE items along each of the last three axes."""
+    """Return the middle of an array as a sample: at most CUBE items along its last three axes."""
     before = max(0, len(array.shape) - 3)
     return _middle(array, (1,) * before + (CUBE,) * (len(array.shape) - before))
 
 
 def _middle(array: SourceArray, most: Sequence[int]) -> NumpyArray:
-    """Return the middle of an array, limited by `most`, SAMPLE_BYTES and SAMPLE_CHUNKS.
+    """Return a sample from the middle of an array, within `most`, SAMPLE_BYTES and SAMPLE_CHUNKS.
 
     Parameters
     ----------
@@ -396,5 +396,5 @@ def _middle(array: SourceArray, most: Sequence[int]) -> NumpyArray:
 
 
 def _touched(start: int, extent: int, chunk: int) -> int:
-    """Return the number of chunks that a span along one axis touches."""
+    """Return the number of chunks that `extent` samples from `start` on touch along one axis."""
     return -(-(start + extent) // chunk) - start // chunk

@@ -26,7 +26,7 @@ Place = tuple[int, ...]  # index of a sample in the array
 
 @dataclass(frozen=True)
 class FindExtremes:
-    """Chunk function that finds the extremes of the chunks of a batch."""
+    """Chunk function that finds the smallest and the largest integer in the chunks of a batch."""
 
     source: SourceArray
     grid: ChunkGrid
@@ -34,7 +34,7 @@ class FindExtremes:
     name: str = "scan"
 
     def __call__(self, batch: range) -> Extremes:
-        """Return the extremes of all chunks of the batch."""
+        """Return the smallest and the largest integer in the batch, with their indices."""
         return _merged(self._of(number) for number in batch)
 
     def _of(self, number: int) -> Extremes:
@@ -52,7 +52,7 @@ class FindExtremes:
 
 
 def find_extremes(source: SourceArray, *, client: Client | None = None) -> Extremes:
-    """Return the extremes of an integer array, read chunk by chunk."""
+    """Return the smallest and the largest integer of an array, which is read chunk by chunk."""
     if dry_run.is_quick():  # a quick dry run reads no samples: the job finds the extremes
         return Extremes(0, first := (0,) * len(source.shape), 0, first)
     grid = _grid(source)

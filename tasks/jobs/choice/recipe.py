@@ -51,7 +51,7 @@ PLAIN = "zstd"  # the only codec outside the table that a user may request
 
 @dataclass(frozen=True)
 class Recipe:
-    """The user's choice of a codec.
+    """The user's request for codec, parameters and chunks of the arrays of a store.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class Recipe:
         return name
 
     def _changes(self, choices: Sequence[Choice]) -> list[dict[str, object]]:
-        """Return the user's parameters for the codec of each array.
+        """Return the user's parameters that apply to the codec of each array, in order.
 
         If a codec was requested, only it gets parameters. With "auto", a parameter that no codec
         knows goes to all of them, which refuse it.
@@ -191,7 +191,12 @@ def _tell(
     *,
     by_user: bool,
 ) -> None:
-    """Log the codec of each array, with the grades of the codecs that suit it."""
+    """Log the codec chosen for each array, with the grades of the codecs that suit it.
+
+    Parameters
+    ----------
+    by_user : True if the user requested the codec
+    """
     for array, of, choice in zip(arrays, facts, choices, strict=True):
         grades = {name: grade(name, of) for name in codec_table.capabilities()}
         able = [f"{n} {REASONS[g]}" for n, g in grades.items() if g > Grade.ON_REQUEST]

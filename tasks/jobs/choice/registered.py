@@ -36,7 +36,7 @@ COPIES = 6  # of a chunk in memory: floats scaled, cast, and the way back
 
 @dataclass(frozen=True)
 class Prove:
-    """Chunk function that proves that codecs encode the chunks of a batch losslessly."""
+    """Chunk function that tests if Zarr's own codecs restore every bit of the chunks of a batch."""
 
     source: SourceArray
     grid: ChunkGrid
@@ -58,7 +58,7 @@ class Prove:
 def or_registered(
     codec: CodecChoice, source: SourceArray, facts: ArrayFacts, client: Client | None
 ) -> CodecChoice:
-    """Return Zarr's own codecs if the chosen codec proposes any and they are lossless.
+    """Return Zarr's own codecs that the chosen codec proposes, if any and if they are lossless.
 
     Otherwise the chosen codec is returned.
     """
@@ -73,7 +73,7 @@ def or_registered(
 def registered(
     codecs: Sequence[Mapping[str, object]], source: SourceArray, client: Client | None
 ) -> Filtered | None:
-    """Return Zarr's codecs with their serializer; None if they lose a bit of the array.
+    """Return a chain of Zarr's own codecs; None if it loses a bit of the array.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def registered(
 def gives_back(
     filters: tuple[ArrayArrayCodec, ...], samples: NumpyArray, fill_value: object
 ) -> bool:
-    """Return True if codecs restore every bit of the samples; False if they refuse them."""
+    """Return True if filters restore every bit of the samples; False if they cannot encode them."""
     samples = np.ascontiguousarray(samples, samples.dtype.newbyteorder("="))
     config = ArrayConfig("C", True)
     kind = parse_dtype(samples.dtype, zarr_format=3)
@@ -124,7 +124,7 @@ def gives_back(
 
 
 def _made(codecs: Sequence[Mapping[str, object]]) -> list[object] | None:
-    """Return the codecs of their JSON; None if this version of Zarr lacks one."""
+    """Return Zarr's codec objects for their JSON; None if this version of Zarr lacks one."""
     try:
         return [
             get_codec_class(str(one["name"])).from_dict(cast("dict[str, JSON]", dict(one)))

@@ -30,7 +30,7 @@ Found: TypeAlias = "NumpyArray | CorruptChunk"  # samples of a chunk, or its err
 
 @dataclass(frozen=True)
 class Checked:
-    """Result of the check of a batch.
+    """Result of the verification of a batch of chunks.
 
     Attributes
     ----------
@@ -49,14 +49,14 @@ class Checked:
 
 @dataclass(frozen=True)
 class CheckChunks:
-    """Batch function that checks the chunks of one array.
+    """Batch function of `verify` that checks the chunks of one array.
 
     Attributes
     ----------
     place : store prefix of the array
     metadata : zarr.json of the array
     source : array with the expected samples; None if only the stored bytes are checked
-    known : number of chunks with a record along each axis; None if all chunks have one
+    known : number of chunks with a record in the manifest along each axis; None if all have one
     is_foreign : True for an array of another program, whose chunks have no record
     """
 
@@ -94,7 +94,7 @@ class CheckChunks:
             self.place.forget(chunk_key(self.metadata, number))
 
     def __call__(self, expected: Records) -> Checked:
-        """Check the chunks of these manifest records."""
+        """Decode the chunks of these manifest records; compare them with records and source."""
         rows = zip(expected.batch, expected.rows, strict=True)
         new: dict[int, tuple[int, int]] = {}
         with array_coder(self.metadata) as coder:
@@ -119,7 +119,13 @@ class CheckChunks:
         found: Iterable[Found],
         new: Mapping[int, tuple[int, int]],
     ) -> Checked:
-        """Compare decoded chunks with their source; list the faulty ones instead of raising."""
+        """Compare decoded chunks with their source; list the faulty ones instead of raising.
+
+        Parameters
+        ----------
+        found : samples of each chunk, or the error of decoding it
+        new : stored bytes and checksum of chunks without a record, by chunk number
+        """
         raw_bytes, stored_bytes = 0, 0
         problems = []
         for number, row, samples in zip(expected.batch, expected.rows, found, strict=False):
@@ -158,7 +164,11 @@ class CheckChunks:
     def _stored(
         self, coder: ArrayCoder, number: int, row: np.void, new: dict[int, tuple[int, int]]
     ) -> Buffer | CorruptChunk | None:
-        """Return the stored bytes of a chunk; None if the chunk has no record and is absent."""
+        """Return the stored bytes of a chunk, or an error if they differ from its record.
+
+        The result is None if the chunk has no record and is absent. Size and checksum of a chunk
+        without a record are added to `new`.
+        """
         key = coder.key(number)
         with naming(f"{self.place}/{key}"):
             if not self._has_record(coder, number):

@@ -42,7 +42,7 @@ def check_here(device: str) -> None:
 
 @dataclass(frozen=True)
 class DeviceShare:
-    """Work of one task on a GPU.
+    """Amount of work that one task processes on a GPU.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class DeviceShare:
 def share_of_device(
     n_batches: int, batch_bytes: int, launch_batches: int | None = None
 ) -> DeviceShare:
-    """Return the work of one task on a GPU.
+    """Return the amount of work of one task on a GPU.
 
     Parameters
     ----------
@@ -72,7 +72,13 @@ def share_of_device(
 
 
 def batches_per_task(n_batches: int, launch_batches: int) -> int:
-    """Return the number of batches that one task processes on a GPU."""
+    """Return the number of batches that one task processes on a GPU.
+
+    Parameters
+    ----------
+    n_batches : number of batches of the job
+    launch_batches : number of batches that fill a device in one launch
+    """
     return max(1, min(launch_batches, n_batches // TASKS))
 
 
@@ -152,7 +158,7 @@ def host_notes(
 
 
 class DeviceCoder:
-    """Encodes and decodes chunks on the GPU of this process.
+    """Encoder and decoder of an array's chunks on the GPU of this process.
 
     Parameters
     ----------
@@ -200,7 +206,7 @@ def at_once_or_apart(
     items: Sequence[T],
     failed: Callable[[int, GangsawError], Result],
 ) -> list[Result]:
-    """Process all items at once; after a failure, process halves down to the faulty item.
+    """Process all items in one call; if that fails, process halves, down to the faulty item.
 
     Parameters
     ----------

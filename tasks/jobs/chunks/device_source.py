@@ -59,7 +59,14 @@ class OnDevice(ZarrArray):
     def _chunks(
         self, metadata: bytes, positions: Sequence[Position], stored: Sequence[Buffer]
     ) -> list[NumpyArray]:
-        """Return whole chunks; raise CorruptChunk with the key of a chunk with wrong bytes."""
+        """Decode whole chunks on the GPU; raise CorruptChunk with the key of a damaged chunk.
+
+        Parameters
+        ----------
+        metadata : zarr.json of the array
+        positions : index of each chunk along each axis
+        stored : encoded bytes of each chunk
+        """
 
         def failed(at: int, error: GangsawError) -> DeviceArray:
             key = self.opened().metadata.encode_chunk_key(positions[at])
@@ -73,13 +80,13 @@ class OnDevice(ZarrArray):
 
 
 def _spans(position: Position, grid: ChunkGrid, region: Region) -> Iterator[slice[int, int, None]]:
-    """Yield the span of a chunk relative to a region, for each axis."""
+    """Yield, for each axis, the range of a chunk relative to the begin of a region."""
     for i, extent, n, span in zip(position, grid.chunks, grid.shape, region, strict=True):
         yield slice(i * extent - span.start, min((i + 1) * extent, n) - span.start)
 
 
 def source_on_device(source: Source) -> Source:
-    """Return a store whose chunks are decoded on GPUs if their codec has kernels.
+    """Return a store source whose chunks are decoded on GPUs, if their codec has kernels.
 
     Raises BadParams if no array of the store has such a codec.
     """

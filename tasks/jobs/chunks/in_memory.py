@@ -31,7 +31,7 @@ class ReadsAtChunks(Protocol):
 
     @property
     def source(self) -> SourceArray | None:
-        """Array to read."""
+        """Source array to read; None without one."""
 
     @property
     def metadata(self) -> bytes:
@@ -70,7 +70,7 @@ def is_in_memory(source: SourceArray) -> bool:
 
 
 def with_needed_parts(function: FunctionT, batches: Iterable[object]) -> FunctionT:
-    """Return a batch function with only the parts of an in-memory array that batches need.
+    """Return a batch function with only those samples of its in-memory array that batches need.
 
     Functions with other sources are returned unchanged.
     """
@@ -81,7 +81,7 @@ def with_needed_parts(function: FunctionT, batches: Iterable[object]) -> Functio
 
 
 def with_samples(function: FunctionT, batch: object, samples: Sequence[NumpyArray]) -> FunctionT:
-    """Return a batch function with the computed blocks that a batch needs.
+    """Return a batch function that reads computed samples in place of its Dask array.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def with_samples(function: FunctionT, batch: object, samples: Sequence[NumpyArra
 
 
 def without_blocks(function: FunctionT) -> FunctionT:
-    """Return a batch function with the description of its Dask array, without the graph."""
+    """Return a batch function with only the metadata of its Dask array, without the graph."""
     base = base_of(getattr(function, "source", None))
     assert base is not None
     return _reading(function, assemble_regions(base, {}))

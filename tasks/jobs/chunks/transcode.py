@@ -33,7 +33,7 @@ Encoded = tuple[Buffer, int]  # a chunk's stored form and its raw bytes
 
 @dataclass(frozen=True)
 class Transcode:
-    """Batch function that reads, encodes and stores chunks; `commit` journals them.
+    """Batch function of `compress`, which reads, encodes and stores chunks; `commit` journals them.
 
     Attributes
     ----------

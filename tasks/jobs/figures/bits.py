@@ -32,7 +32,7 @@ class BitMap:
 
 
 class ChunkBits:
-    """Sums of the bits of chunks, by position along the last two axes of an array."""
+    """Stored bits of the chunks of an array, summed by position along its last two axes."""
 
     def __init__(self, grid: ChunkGrid, dims: tuple[str, ...]) -> None:
         self.grid, self.axes = grid, tuple(range(len(dims))[-2:])
@@ -42,12 +42,12 @@ class ChunkBits:
         self.map_bits = np.zeros([len(edges) - 1 for edges in self.edges])
 
     def add(self, number: int, bits: int) -> None:
-        """Add the stored bits of a chunk."""
+        """Add the stored bits of a chunk by its number."""
         position = self.grid.position(number)
         self.map_bits[tuple(position[axis] for axis in self.axes)] += bits
 
     def bits(self) -> BitMap:
-        """Return the bits per sample of each chunk along the drawn axes."""
+        """Return the mean bits per sample of chunks at each position along the last two axes."""
         return _per_sample(self.map_bits, self.edges, self.dims, self.grid.shape, self.axes)
 
 
@@ -58,7 +58,15 @@ def _per_sample(
     shape: tuple[int, ...],
     axes: tuple[int, ...],
 ) -> BitMap:
-    """Return sums of bits as bits per sample; `axes` are the axes of the map in the array."""
+    """Return the map of mean bits per sample from sums of bits.
+
+    Parameters
+    ----------
+    bits : sums of bits at each position of the map
+    edges, dims : see `BitMap`
+    shape : extents of the array
+    axes : axes of the array that the map has
+    """
     samples = np.ones(())
     for along in edges:
         samples = np.multiply.outer(samples, np.diff(along))
@@ -67,7 +75,10 @@ def _per_sample(
 
 
 class BlockBits:
-    """Sums of the bits of lanes and of blocks along the drawn axes, chunk by chunk."""
+    """Encoded bits of the blocks of an array, summed by position along one or two axes to plot.
+
+    The bits of lanes, such as the bands of an image, are summed by lane.
+    """
 
     def __init__(
         self, coder: ChunkCoder | None, grid: ChunkGrid, dims: tuple[str, ...], picture: Picture
@@ -85,7 +96,7 @@ class BlockBits:
         self.lane_dim = dims[self.lane_axis or 0] if has_lanes else ""
 
     def add(self, number: int, index: frame.Index) -> None:
-        """Add the blocks and lanes of a chunk, by its index."""
+        """Add the bits of the blocks and lanes of a chunk, given its number and its frame index."""
         corner = [s.start for s in self.grid.region(number)]
         for block in range(self.coder.layout.n_blocks):
             start = [
@@ -111,14 +122,14 @@ class BlockBits:
         room += lanes[: len(room)]
 
     def _edges(self, axis: int) -> NDArray[np.int64]:
-        """Return the offsets of the blocks along an axis, and the end of the array."""
+        """Return the offsets of the blocks along an axis, and the end of the array, in samples."""
         extent, chunk = self.grid.shape[axis], self.grid.chunks[axis]
         block = self.coder.grid.block_shape[axis] // self.unit
         starts = (c + b for c in range(0, extent, chunk) for b in range(0, chunk, block))
         return np.array([*(s for s in starts if s < extent), extent])
 
     def lane_bits(self) -> NDArray[np.float64] | None:
-        """Return bits per sample of each lane, (lanes,) float64; None if no lanes are counted."""
+        """Return the mean bits per sample of each lane, (lanes,) float64; None without lanes."""
         if self.lanes is None:
             return None
         per_lane = math.prod(self.grid.shape) / len(self.lanes)
@@ -126,13 +137,19 @@ class BlockBits:
         return bits
 
     def block_bits(self) -> BitMap:
-        """Return the bits per sample of each block along the drawn axes."""
+        """Return the mean bits per sample of blocks at each position along the axes to plot."""
         return _per_sample(self.map_bits, self.edges, self.dims, self.grid.shape, self.axes)
 
 
 @dataclass(frozen=True)
 class ArrayBits:
-    """Bits of the blocks or of the chunks of an array; None if they are not counted."""
+    """Bits per sample of an array, by block or by chunk.
+
+    Attributes
+    ----------
+    blocks : bits of lanes and blocks; None if the codec has no blocks that can be drawn
+    chunks : bits of chunks; None if those of the blocks are known or there are no samples
+    """
 
     blocks: BlockBits | None = None
     chunks: ChunkBits | None = None

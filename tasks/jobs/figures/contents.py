@@ -18,7 +18,7 @@ SIDECARS = "gangsaw.beside"  # functions that describe sidecar files, of any sto
 
 @dataclass(frozen=True)
 class Content:
-    """Description of the content of a store.
+    """Domain-specific figures of a store, such as the number of reads or genomes.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ Describe = Callable[[StoreInfo], Content | None]
 
 
 def contents_of(info: StoreInfo) -> tuple[Content, ...]:
-    """Return the descriptions of a store; raise BadParams if its attributes are wrong."""
+    """Return the domain-specific figures of a store; raise BadParams for wrong attributes."""
     own = {
         name: it
         for name, it in entry_points.find_entries(GROUP).items()

@@ -29,7 +29,7 @@ Draw = Callable[[ArrayInfo, ZarrArray, ZarrSource], "Figure"]
 
 
 def check_picture(path: Path) -> None:
-    """Raise BadParams for a suffix that is no supported image format."""
+    """Raise BadParams if the suffix of a file to plot to is no supported image format."""
     if path.suffix.lower() not in PICTURES:
         raise BadParams(f"{path}: a picture is {join_words(PICTURES, 'or')}")
 
@@ -46,7 +46,7 @@ def plot_store(info: StoreInfo, path: Path) -> None:
 
 
 def figure_of(info: StoreInfo) -> Figure:
-    """Return a figure of the largest array with known blocks, else of the largest array.
+    """Return a plot of the largest array with known blocks, else of the largest array.
 
     Raises BadParams for a store without samples.
     """
@@ -62,7 +62,7 @@ def figure_of(info: StoreInfo) -> Figure:
 
 
 def _largest(info: StoreInfo) -> ArrayInfo:
-    """Return the array to draw: the largest one, as names and offsets are smaller than data."""
+    """Return the array to plot: the largest one, as names and offsets are smaller than data."""
     there = [array for array in info.arrays if array.mapped]
     if not there:
         raise BadParams(f"{info.store} holds no samples along an axis: there is nothing to plot")
@@ -70,7 +70,7 @@ def _largest(info: StoreInfo) -> ArrayInfo:
 
 
 def draw_blocks(info: ArrayInfo) -> Figure:
-    """Return a figure of the blocks of an array, or of its chunks, along one or two axes."""
+    """Return a plot of the bits per sample of blocks, or of chunks, along one or two axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 5.6), layout="constrained")
@@ -95,7 +95,12 @@ def title(info: ArrayInfo) -> str:
 
 
 def draw_map(figure: Figure, axes: Axes, blocks: BitMap, part: str = "block") -> None:
-    """Draw the bits of blocks or chunks over two axes; `part` is their name in the title."""
+    """Draw the bits per sample of blocks or chunks over two axes as a heat map.
+
+    Parameters
+    ----------
+    part : name of the parts in the title, "block" or "chunk"
+    """
     down, across = blocks.edges
     mesh = axes.pcolormesh(across, down, blocks.bits, cmap="cividis", edgecolors="white", lw=0.4)
     axes.invert_yaxis()
@@ -127,7 +132,7 @@ def _draw_line(axes: Axes, blocks: BitMap, part: str) -> None:
 
 
 def label_axes(axes: Axes, down: str, across: str) -> None:
-    """Label the axes in a small font."""
+    """Label the vertical axis with `down` and the horizontal one with `across`, in a small font."""
     axes.set_anchor("W")  # the title of a narrow image uses the space to its right
     axes.set_xlabel(across, fontsize=9)
     axes.set_ylabel(down, fontsize=9)

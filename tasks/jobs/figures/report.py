@@ -43,7 +43,7 @@ MOST_LISTED = 1 << 14  # chunks of an array that are listed over a network: a re
 
 @dataclass(frozen=True)
 class ArrayInfo:
-    """Figures of one array.
+    """Figures of one array of a store: codec, sizes and bits per sample.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class ArrayInfo:
     lane_dim : name of the axis that has lanes, "" without such an axis
     lane_axis : number of the axis whose items may be lanes, such as bands; None without one
     mapped : "block" or "chunk", the parts of the array whose bits can be mapped; else ""
-    picture : kind of its picture, see `Picture`
+    picture : name of the kind of plot that `info --plot` draws, see `Picture`
     is_far : True for a store over a network, where no chunk was read for the figures
     survey : reads the index of every chunk and returns the bits of its parts
     """
@@ -138,7 +138,7 @@ class ArrayInfo:
 
 @dataclass(frozen=True)
 class StoreInfo:
-    """Figures of the arrays of a store; coordinates are left out.
+    """Figures of a store: codec and sizes of each array; coordinates are left out.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ def describe(store: str) -> StoreInfo:
 
 @dataclass
 class _ChunkSizes:
-    """Count, sum and range of the stored bytes of chunks; `least` is None before the first."""
+    """Number, sum and range of the stored bytes of chunks; `least` is None before the first."""
 
     count: int = 0
     total: int = 0
@@ -265,7 +265,7 @@ class _Survey:
         )
 
     def bits(self) -> ArrayBits:
-        """Read the index of each chunk; return the bits. For a local store, add the sizes, too."""
+        """Read the frame index of each chunk; return the bits. For a local store, record sizes."""
         for number, size, head in self._heads():
             if not self.place.is_far:
                 self.sizes.add(size)
@@ -276,7 +276,7 @@ class _Survey:
         return ArrayBits(self.tally, self.chunk_bits)
 
     def _take_stored_sizes(self) -> bool:
-        """Add the sizes of remote chunks without reading any; return True if all were listed.
+        """Record the sizes of remote chunks without reading any; return True if all were listed.
 
         A listing returns a thousand keys per request. The manifest has the sizes of many chunks in
         one object or a few.
@@ -327,7 +327,7 @@ class _Survey:
         return ", ".join([*before, *filter(None, [own]), *map(_name, others)]) or "none"
 
     def _heads(self) -> Iterator[tuple[int, int, frame.Index | None]]:
-        """Yield number, stored bytes and index of each chunk in the store."""
+        """Yield number, stored bytes and frame index of each chunk in the store."""
         for first in range(0, self.grid.n_chunks, AT_ONCE):
             numbers = range(first, min(first + AT_ONCE, self.grid.n_chunks))
             keys = [self._key(number) for number in numbers]

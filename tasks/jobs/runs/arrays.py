@@ -87,7 +87,7 @@ class ArrayWork(Generic[BatchT, ResultT]):
 
 @dataclass(frozen=True)
 class ArrayBatch(Generic[BatchT, ResultT]):
-    """Batch of one array, with its function: the item of work of the engine.
+    """Batch of one array with its batch function, as one item of work for the engine.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class ArrayBatches(Lazy[ArrayBatch[BatchT, ResultT]], Generic[BatchT, ResultT]):
 
     Attributes
     ----------
-    parts : index in the job, batch function and batches of each array
+    parts : index in the job, batch function and batches of each array, in order
     """
 
     parts: tuple[Part[BatchT, ResultT], ...]
@@ -155,7 +155,7 @@ class ArrayBatches(Lazy[ArrayBatch[BatchT, ResultT]], Generic[BatchT, ResultT]):
 
 @dataclass(frozen=True)
 class ArraysTask(Generic[BatchT, ResultT]):
-    """Engine task over batches of several arrays, with the needs of the largest batch.
+    """Engine task over batches of several arrays, with the memory bounds of the largest batch.
 
     Attributes
     ----------
@@ -287,7 +287,7 @@ def _with_samples(
 def _by_device(
     works: Numbered[BatchT, ResultT], options: Options | None
 ) -> list[tuple[Numbered[BatchT, ResultT], Options | None]]:
-    """Split works by device: GPU works first, then works without a kernel, with CPU options.
+    """Split works by device: GPU works first, then works without a GPU kernel, with CPU options.
 
     On the few threads that share a GPU, CPU works would leave most cores of the machine idle.
     """
@@ -327,5 +327,10 @@ def _task(
 
 
 def _runs(items: Iterable[T], array: Callable[[T], int]) -> Iterator[list[T]]:
-    """Yield one list per run of adjacent items of the same array."""
+    """Yield one list per group of adjacent items of the same array.
+
+    Parameters
+    ----------
+    array : returns the index of an item's array
+    """
     return (list(of_array) for _, of_array in groupby(items, key=array))

@@ -19,7 +19,7 @@ NONE = "none"  # plain samples, under the name that `compress` has for them
 
 
 class Counted(Protocol):
-    """Part of the interface of `arrays.ArrayWork` that labels need."""
+    """Subset of `arrays.ArrayWork` that `Labels` reads."""
 
     @property
     def function(self) -> object:
@@ -35,7 +35,7 @@ class Counted(Protocol):
 
 
 def codec_named(metadata: bytes) -> str:
-    """Return the Zarr name of the main codec of a zarr.json: Gangsaw's, else the last one."""
+    """Return the Zarr name of Gangsaw's codec in a zarr.json, or else of the last codec."""
     named = [name for name in _names(json.loads(metadata).get("codecs", ())) if name not in AROUND]
     return next((name for name in named if name.startswith(OURS)), named[-1] if named else NONE)
 
@@ -50,7 +50,7 @@ def _names(codecs: Iterable[Mapping[str, object]]) -> Iterable[str]:
 
 
 def _runs(works: Sequence[Counted]) -> Iterator[tuple[int, object]]:
-    """Yield array index and remaining work, as few ranges if the batches are `Units`."""
+    """Yield array index and remaining chunks: single batches, or longer ranges from `Units`."""
     for number, work in enumerate(works):
         units = getattr(work.batches, "units", work.batches)  # the chunk numbers alone
         runs = units.runs if isinstance(units, Units) else units
@@ -59,7 +59,7 @@ def _runs(works: Sequence[Counted]) -> Iterator[tuple[int, object]]:
 
 @dataclass(frozen=True)
 class Labels:
-    """Codec and chunk numbers of each array of a job.
+    """Codec and chunk numbers of each array of a job, to which its progress reports are attributed.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Labels:
 
     @classmethod
     def of(cls, works: Sequence[Counted]) -> Labels:
-        """Return the labels of the arrays; start the chunk map of the current job."""
+        """Return the labels of a job's arrays; start its map of chunks on the dashboard."""
         metadata = [getattr(work.function, "metadata", None) for work in works]
         codecs = tuple("" if one is None else codec_named(one) for one in metadata)
         *firsts, total = accumulate((work.n_chunks for work in works), initial=0)
@@ -82,13 +82,16 @@ class Labels:
         return labels
 
     def place(self, array: int, batch: object) -> range:
-        """Return the numbers of a batch's chunks among those of all arrays."""
+        """Return the numbers of a batch's chunks among the chunks of all arrays."""
         own = getattr(batch, "batch", batch)
         first = self.firsts[array]
         return range(first + own.start, first + own.stop) if isinstance(own, range) else range(0)
 
     def tell(self, array: int, batch: object, result: object) -> None:
-        """Set the codec and chunks of the next report; count the chunks with problems as failed."""
+        """Attribute the next progress report to the codec and the chunks of a batch.
+
+        Chunks with problems in the result are counted as failed.
+        """
         if (counters := current_counters()) is not None:
             counters.at(self.codecs[array], self.place(array, batch))
             counters.failed(getattr(result, "problems", ()))

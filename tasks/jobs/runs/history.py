@@ -17,7 +17,10 @@ from gangsaw.tasks.store.state.target import JOB, Target
 
 @contextmanager
 def published(kind: str, target: Target, arrays: Collection[str]) -> Iterator[None]:
-    """Publish a store at its final address at the end of the block; see `record_job`."""
+    """Publish a store at its final address and extend its history, at the end of the block.
+
+    See `record_job`.
+    """
     with record_job(kind, target, arrays):
         yield
         target.publish()
@@ -25,7 +28,7 @@ def published(kind: str, target: Target, arrays: Collection[str]) -> Iterator[No
 
 @contextmanager
 def record_job(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[None]:
-    """Add an entry to the store's history at the end of the block.
+    """Add an entry on the job to the history of the store at the end of the block.
 
     Parameters
     ----------

@@ -24,7 +24,14 @@ def plan_of(
     layouts: Mapping[str, ArrayLayout],
     objects: Mapping[str, Buffer],
 ) -> JobPlan:
-    """Return the plan of a job that stores a source, by the metadata that it would write."""
+    """Return the plan, for a dry run, of a job that stores a source.
+
+    Parameters
+    ----------
+    source, target : input and output of the job
+    layouts : chunks and codec of each array, by name
+    objects : metadata that the job would write, by store key
+    """
     arrays = tuple(
         _array(a, layouts[a.name], objects[key_of(a.name, METADATA)].to_bytes())
         for a in source.arrays
@@ -39,7 +46,7 @@ def plan_of(
 
 
 def plan_of_stages(source: Source | Stream, target: object, stages: Iterable[str]) -> JobPlan:
-    """Return the plan of a job whose stages have not run: dtypes and shapes without codecs."""
+    """Return the plan of a job whose stages have not run, so that codecs and chunks are unknown."""
     plain = tuple(ArrayPlan(a.name, str(a.dtype), a.shape) for a in source.arrays)
     note = f"codec and chunks are chosen after the stage {' and '.join(stages)}"
     return JobPlan(

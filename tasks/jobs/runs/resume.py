@@ -23,7 +23,7 @@ from gangsaw.tasks.store.state.records import Records
 
 
 class ArrayRun:
-    """One array of a job, with the records of its finished chunks.
+    """State of one array in a job: its batch function and the records of its finished chunks.
 
     Parameters
     ----------
@@ -72,13 +72,13 @@ class ArrayRun:
         self.ledger.add(records)
 
     def finish(self) -> None:
-        """Fold the journal into the manifest."""
+        """Write the manifest, since all chunks are done, and delete the journal."""
         if not self._is_finished:
             self.ledger.finish()
         self.function.journal.remove()
 
     def give_up(self) -> None:
-        """Discard the records of all batches; in a finished store, delete the repaired chunks."""
+        """Discard the journal of all batches; in a finished store, delete the repaired chunks."""
         if self.had_manifest:
             for number in (number for gap in self.repaired for number in gap):
                 self.function.target.delete(self.coder.key(number))
@@ -104,7 +104,7 @@ class ArrayRun:
         return n_batches
 
     def _lost(self) -> Iterator[range]:
-        """Yield ranges of chunks that the listed store lacks, each within one manifest part."""
+        """Yield ranges of finished chunks that the store has lost, each in one manifest part."""
         keys = ChunkKeys(self.coder.array, self.coder.grid)
         for run in keys.missing(self.function.target.walk()):
             yield from Units((run,), manifest_shards.PART_ROWS)
@@ -130,7 +130,7 @@ def can_be_resumed() -> Iterator[None]:
 
 
 def _whole_manifest(array: Place) -> Manifest | None:
-    """Return the manifest; None if it is missing or damaged, so that all chunks are repeated."""
+    """Return an array's manifest; None if absent or damaged, so that all chunks are repeated."""
     try:
         return open_manifest(array)
     except CorruptChunk:

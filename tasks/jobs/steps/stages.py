@@ -44,7 +44,7 @@ def staged(
     resume: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Iterator[Source | Stream]:
-    """Yield the result of the stages of a source, or the source itself if it has none.
+    """Run the stages of a source, such as sorting, and yield the result; or yield the source.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def staged_at_target(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Iterator[Source | Stream]:
-    """Yield the result of the stages of a source, stored in folders next to the target.
+    """Run the stages of a source in folders next to the target; yield the result as `staged` does.
 
     The target must be free or replaceable. A source may name another folder as `scratch`.
     """
@@ -140,7 +140,10 @@ def scratch_of(source: Source | Stream) -> Path | None:
 
 
 def _stage_prefix(place: Place, scratch: Path | None) -> Path:
-    """Return the path prefix of stage folders; in a scratch folder it has a hash of the target."""
+    """Return the path of stage folders without the stage name, next to the target or in `scratch`.
+
+    In a scratch folder it contains a hash of the target.
+    """
     if scratch is None:
         assert place.folder is not None
         return place.folder.with_name(f".{place.folder.name}")

@@ -30,7 +30,7 @@ Made = tuple[bytes, int]  # an object, and the raw bytes that it stands for
 
 @dataclass(frozen=True)
 class Parts:
-    """Numbered output objects of a step, with their journal and manifest.
+    """Numbered output objects of a preparatory step, with their journal and manifest.
 
     Attributes
     ----------
@@ -61,7 +61,12 @@ class Parts:
         return found if found is not None and found.job == self.job else None
 
     def put(self, number: int, made: Made) -> Records:
-        """Write an object; it counts as finished after `note`."""
+        """Write an object by its number; it counts as finished after `note`.
+
+        Parameters
+        ----------
+        made : bytes of the object, and the raw bytes that it stands for
+        """
         data, raw_bytes = made
         self.place.put(_key(number), data)
         row = np.array([(len(data), crc32c(data))], ROW)
@@ -75,7 +80,7 @@ class Parts:
             self.journal.write(one)
 
     def finish(self, entries: Sequence[Records]) -> None:
-        """Fold the journal into the manifest, which marks the step as complete."""
+        """Combine the journal entries into the manifest, which marks the step as complete."""
         write_manifest(self.place, fold_parts(self.job, entries))
         self.journal.remove()
 
@@ -90,7 +95,7 @@ def _key(number: int) -> str:
 
 @dataclass(frozen=True)
 class PartsTask:
-    """Engine task that computes and writes objects; its limits apply to one object.
+    """Engine task that computes and writes the output objects of a step; its limits are per object.
 
     Attributes
     ----------
@@ -123,7 +128,7 @@ class PartsTask:
 
 
 def complete(task: PartsTask, n: int, client: Client | None, meter: Meter | None = None) -> Records:
-    """Compute the missing ones of n objects; return the records of all.
+    """Compute those of a step's n output objects that are missing; return the records of all.
 
     `meter` counts objects. Those of an earlier run are counted at the start.
 

@@ -24,7 +24,7 @@ JOB = "job.json"
 
 @dataclass(frozen=True)
 class StepsBeside:
-    """Step folder of a job, with the policy for existing files.
+    """Folder `TARGET.part` for the outputs of a job's preparatory steps, next to its target file.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class StepsBeside:
 
     @property
     def folder(self) -> Path:
-        """Path of the step folder."""
+        """Path of the folder, `TARGET.part`."""
         return Path(f"{self.target}.part")
 
     @property

@@ -36,7 +36,7 @@ from gangsaw.tasks.store.state.target import JOB
 
 
 class StepDone(NamedTuple):
-    """Result of a step.
+    """Result of storing a step: rows of an array that fill whole chunks along the first axis.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ StepBatch = ArrayBatch[range, StepDone]
 
 @dataclass(frozen=True, eq=False)
 class HeldRows(MemoryArray):
-    """Rows of an array from row `start` on, read by their positions in the whole array."""
+    """Rows of a growing array in memory, from row `start` on, read by their row numbers in it."""
 
     start: int = 0
 
@@ -65,7 +65,7 @@ class HeldRows(MemoryArray):
 
 @dataclass(frozen=True)
 class StoreStep:
-    """Batch function that stores a step, or compares it if an earlier run journalled it.
+    """Batch function that stores a step (rows that fill chunks), or compares a stored one.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class StoreStep:
 
 
 class GrowingArray:
-    """Array of a store that grows along its first axis, with the records of its steps.
+    """Array of a store that grows along its first axis by steps, with the records of these.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class GrowingArray:
         self.entries.append(records)
 
     def finish(self, source: str) -> None:
-        """Write the final job, with the identity of the whole source, and fold the journal."""
+        """Write the final job identity, with that of the whole source, and the manifest."""
         metadata = self.place.get(METADATA)
         assert metadata is not None, "written before"
         n_chunks = sum(len(records.rows) for records in self.entries)

@@ -16,7 +16,7 @@ Pieces = Iterator[Mapping[str, NumpyArray]]
 
 
 class Backlog:
-    """Buffer of the samples of one array that do not fill a step yet."""
+    """Buffer for rows of a growing array that do not fill a step (whole chunks) yet."""
 
     def __init__(self, array: Description) -> None:
         self.array, self.n_rows, self.is_whole = array, 0, False
@@ -85,7 +85,14 @@ def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Backl
 def regrouped(
     rows: Mapping[str, Backlog], pieces: Pieces, lengths: Mapping[str, int]
 ) -> Iterator[tuple[str, int, NumpyArray]]:
-    """Yield name, first row and samples of each step of `lengths` rows; the last may be shorter."""
+    """Cut a stream into steps; yield array name, first row and samples of each.
+
+    Parameters
+    ----------
+    rows : buffered rows by array name, which come first
+    pieces : remaining pieces of the stream
+    lengths : rows of a step by array name; the last step may be shorter
+    """
     at = dict.fromkeys(rows, 0)
     yield from _full(rows, lengths, at)
     for piece in pieces:

@@ -13,7 +13,7 @@ Piece = Mapping[str, NumpyArray]
 
 
 class ReplayableStream:
-    """`Stream` that can be read again after a dry run.
+    """`Stream` that a job can read from the start after a dry run has read its first pieces.
 
     Pieces that a dry run read stay in memory until the job consumes them: the first chunk of each
     array.
@@ -31,12 +31,12 @@ class ReplayableStream:
 
     @property
     def arrays(self) -> tuple[Description, ...]:
-        """Arrays that grow."""
+        """Arrays that grow along their first axis."""
         return self._stream.arrays
 
     @property
     def coords(self) -> tuple[Coordinate, ...]:
-        """Coordinates of the other axes."""
+        """Coordinates of the axes that do not grow."""
         return self._stream.coords
 
     @property
@@ -45,7 +45,10 @@ class ReplayableStream:
         return self._stream.attrs
 
     def as_it_is(self) -> Stream:
-        """Return the wrapped stream if no dry run read from it, since stages check its class."""
+        """Return the wrapped stream if no dry run read from it, else this one.
+
+        Stages check the class of a stream.
+        """
         return self._stream if self._rest is None else self
 
     def __getattr__(self, name: str) -> object:

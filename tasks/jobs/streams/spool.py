@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StreamHead:
-    """Source with the first rows of a stream, from which codec and chunks are chosen."""
+    """Source with the first rows of a stream, from which its codecs and chunks are chosen."""
 
     name: str
     arrays: tuple[MemoryArray, ...]
@@ -198,7 +198,7 @@ def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
 
 
 def _identity(sample: StreamHead, watch: Watch) -> str:
-    """Return the identity of a whole stream: its name and the versions of its files."""
+    """Return the identity of a whole stream: its name and the change stamps of its files."""
     return "; ".join([sample.identity(), *(f"{k} {v}" for k, v in watch.before.items())])
 
 
@@ -242,7 +242,7 @@ def _known_summary(
 
 
 def _rows(array: Description, chunks: ChunkChoice) -> int:
-    """Return the upper bound of the rows of a chunk; raise BadParams for one below 1."""
+    """Return the requested rows of a chunk, or their upper bound; raise BadParams below 1."""
     wanted = chunks.get(array.dims[0]) if isinstance(chunks, Mapping) else (chunks or (None,))[0]
     if wanted is not None and wanted < 1:
         raise BadParams(f"chunks of {array.name} must be 1 or more along {array.dims[0]}: it grows")
@@ -250,7 +250,7 @@ def _rows(array: Description, chunks: ChunkChoice) -> int:
 
 
 def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, int]) -> StreamHead:
-    """Return a source with one chunk per array; samples are repeated if there are too few."""
+    """Return a source with the first chunk of each array; rows are repeated if they are few."""
     arrays = tuple(
         MemoryArray(rows[a.name].sample(lengths[a.name]), a.dims, a.name, a.attrs)
         for a in stream.arrays
@@ -271,7 +271,7 @@ def _job(
     objects: Mapping[str, Buffer],
     layouts: Mapping[str, ArrayLayout],
 ) -> Job:
-    """Return the job of an array that has no chunks yet; a batch is a step of the first axis."""
+    """Return the identity of the job of an array without rows; its batches are steps."""
     extents = zip(array.shape[1:], layouts[array.name].chunks[1:], strict=True)
     return Job(
         source=f"{sample.identity()} {array.name}",
@@ -369,7 +369,7 @@ class _StreamMeter:
 
 
 def _give_up(arrays: Mapping[str, GrowingArray], lease: Lease) -> None:
-    """Discard the stored steps by removing the journals."""
+    """Discard the stored steps by deleting their journals."""
     lease.confirm()
     for array in arrays.values():
         array.journal.remove()

@@ -16,7 +16,7 @@ from gangsaw.tasks.store.objects.prefix import Place
 
 
 def find_summary(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -> Summary:
-    """Return the summary of the stored steps."""
+    """Return the summary of a job that stored a stream, by the records of its steps."""
     done = meter.progress
     return Summary(
         store=store,
@@ -36,10 +36,10 @@ def find_summary(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -
 
 
 def stood_for(summary: Summary, stream: Stream, attrs: Mapping[str, object]) -> Summary:
-    """Return a summary with the sizes of the sequences that the arrays of a stream encode.
+    """Return a summary with the bytes of the sequences that the arrays of a stream encode.
 
-    A stream whose arrays are shorter than its sequences has `letters_of`: a function that returns
-    the number of their residues, from the attributes of the store. Other summaries are returned
+    If the arrays of a stream are shorter than its sequences, it has `letters_of`. This function
+    returns the number of residues from the attributes of the store. Other summaries are returned
     unchanged.
     """
     letters_of = getattr(stream, "letters_of", None)

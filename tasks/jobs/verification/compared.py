@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def compare_with_stream(
     report: Report, store: str, stream: Stream, independent_reader: IndependentReader | None = None
 ) -> Report:
-    """Return the report of a store with its differences from a stream, which is read to its end.
+    """Return the report of a store, extended by its differences from a stream, which is read whole.
 
     An `independent_reader` with a method for the stream's records compares them, too. A
     stream whose arrays are not unique for its files has a method `differences` of its own.
@@ -84,14 +84,14 @@ def _outcome(group: zarr.Group, stream: Stream) -> Iterator[str]:
 
 
 def _without(names: tuple[str, ...], value: object) -> object:
-    """Return an attribute without some of its keys, if it is a mapping."""
+    """Return an attribute without the given keys, if it is a mapping."""
     if not isinstance(value, Mapping):
         return value
     return {name: one for name, one in value.items() if name not in names}
 
 
 def _differing_keys(stored: object, wanted: object) -> str:
-    """Return the keys in which two attributes differ, as a phrase; "" unless both are mappings."""
+    """Return a phrase with the keys in which two mappings differ; "" for other attributes."""
     if not isinstance(stored, Mapping) or not isinstance(wanted, Mapping):
         return ""
     names = sorted(stored.keys() | wanted.keys())
@@ -99,7 +99,7 @@ def _differing_keys(stored: object, wanted: object) -> str:
 
 
 def _differences(stored: dict[str, AnyArray], stream: Stream) -> Iterator[str]:
-    """Yield the first difference of each array, and differences in length."""
+    """Yield a line on the first differing sample of each array, and on differing lengths."""
     rows = {array.name: Backlog(array) for array in stream.arrays}
     ends, differing = dict.fromkeys(rows, 0), set()
     lengths = {name: stored[name].chunks[0] if name in stored else 1 for name in rows}

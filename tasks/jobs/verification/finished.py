@@ -35,12 +35,12 @@ from gangsaw.tasks.store.state.target import is_unfinished
 
 @dataclass(frozen=True)
 class ExpectedRecords(Lazy[Records]):
-    """Lazy sequence of the records of some batches, without their manifest.
+    """Lazy sequence of the records of some batches of an array, picklable without its manifest.
 
     Attributes
     ----------
     units : chunk numbers of the batches
-    runs : records of each run of `units`
+    runs : records of each range of consecutive chunks in `units`
     """
 
     units: Units
@@ -72,7 +72,7 @@ class ManifestBatches(Lazy[Records]):
     Attributes
     ----------
     manifest : manifest of the array
-    units : chunk numbers of the batches; each run is a part of the manifest
+    units : chunk numbers of the batches; each of its ranges is a part of the manifest
     """
 
     manifest: Manifest
@@ -94,7 +94,7 @@ class ManifestBatches(Lazy[Records]):
 
 @dataclass(frozen=True)
 class FinishedArray:
-    """Array of a store that a job finished.
+    """Array of a store that a finished job wrote, with the records of its chunks.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class FinishedArray:
         return new_chunks(self.coder, self.growth.known) if self.growth else np.arange(0)
 
     def note(self) -> str:
-        """Return a note for the user on chunks of another program, "" without any."""
+        """Return a note for the user on chunks that another program wrote, "" if there are none."""
         if self.is_foreign:
             return f"{self.name}: another program added it, without a record of its chunks"
         if self.growth is None:
@@ -213,7 +213,7 @@ def _format_2(place: Place) -> str:
 
 
 def _names(place: Place, metadata: bytes) -> list[str]:
-    """Return the sorted names of the arrays that jobs wrote, missing ones included."""
+    """Return the sorted names of the arrays that jobs wrote, including those with lost metadata."""
     with metadata_errors(str(place)):
         return _names_in(place, metadata)
 
@@ -310,6 +310,6 @@ def _one_with_growth(
 
 
 def _axis(array: FinishedArray, axis: int) -> tuple[str | None, int]:
-    """Return the name and the extent of an axis."""
+    """Return name and extent of an axis by its index."""
     names = array.coder.array.metadata.dimension_names  # type: ignore[union-attr]
     return names[axis] if names else None, array.coder.grid.shape[axis]

@@ -29,7 +29,7 @@ SHOWN = 1000  # upper bound of the chunks whose sizes are compared with records
 
 
 def likeliest(place: Place, coder: ArrayCoder, several: Sequence[Growth]) -> Growth:
-    """Return the growth with the fewest chunk sizes that contradict records.
+    """Return the possible growth of an array with the fewest chunk sizes that contradict records.
 
     Among equal ones, the growth with the fewest valid records is returned.
     """
@@ -47,7 +47,7 @@ def likeliest(place: Place, coder: ArrayCoder, several: Sequence[Growth]) -> Gro
 
 
 def grown_manifest(place: Place, coder: ArrayCoder, growth: Growth) -> Manifest:
-    """Return a manifest of all chunks; chunks without a valid record get their present size."""
+    """Return a manifest of a grown array; chunks without a valid record get their present size."""
     old = read_manifest(place)
     assert old is not None, "it was opened"
     rows, _ = _placed(coder, growth, old.rows)
@@ -64,7 +64,14 @@ def foreign_manifest(place: Place, metadata: bytes) -> Manifest:
 def _with_sizes(
     place: Place, coder: ArrayCoder, job: str, rows: NDArray[np.void], new: NumpyArray
 ) -> Manifest:
-    """Return a manifest of these records after the sizes of new chunks have been put in."""
+    """Return a manifest of these records, with the present sizes of the new chunks.
+
+    Parameters
+    ----------
+    job : fingerprint of the job
+    rows : (n_chunks,) of dtype ROW
+    new : (n,) int64, numbers of the chunks without a valid record
+    """
     sizes = place.sizes([coder.key(number) for number in new.tolist()])
     rows["stored"][new] = [size or 0 for size in sizes]
     raw_bytes, n = prod(coder.grid.shape) * coder.dtype.itemsize, len(rows)
@@ -76,7 +83,12 @@ def _with_sizes(
 def _placed(
     coder: ArrayCoder, growth: Growth, old: NDArray[np.void]
 ) -> tuple[NDArray[np.void], NDArray[np.bool_]]:
-    """Return records on the present chunk grid, and a mask of the valid ones."""
+    """Move records from the former chunk grid to the present one; return them and their validity.
+
+    Parameters
+    ----------
+    old : (n,) of dtype ROW, by chunk number in the former grid
+    """
     rows, is_known = np.zeros(coder.grid.counts, ROW), np.zeros(coder.grid.counts, bool)
     held = tuple(map(slice, growth.known))
     rows[held] = old.reshape(growth.counts)[held]
@@ -85,7 +97,12 @@ def _placed(
 
 
 def new_chunks(coder: ArrayCoder, known: tuple[int, ...]) -> NumpyArray:
-    """Return the numbers of the chunks without a valid record, ascending."""
+    """Return the numbers of the chunks without a valid record, ascending.
+
+    Parameters
+    ----------
+    known : number of chunks with a valid record along each axis
+    """
     is_new = np.ones(coder.grid.counts, bool)
     is_new[tuple(map(slice, known))] = False
     return np.flatnonzero(is_new)

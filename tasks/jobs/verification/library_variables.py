@@ -33,7 +33,7 @@ def library_variables(
     stored: Mapping[str, FinishedArray],
     lost: Iterable[Refused],
 ) -> list[Variable]:
-    """Return the variables that a library reads, in the form of the store.
+    """Return the variables as the field's own library reads them, in the form that the store has.
 
     Variables that are `lost` are left out, as they are reported elsewhere. Items that the store has
     neither as bytes nor as text are left to Gangsaw's own reader, since h5py describes arrays and
@@ -71,7 +71,7 @@ def _has_same_dtype(dtype: Dtype, array: FinishedArray) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Joined(Described):
-    """Variable whose characters along the last axis are joined to one text.
+    """Variable of strings, read from an array of characters by joining those along its last axis.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Joined(Described):
 
 
 def _as_carried(one: SourceArray, array: FinishedArray) -> SourceArray:
-    """Return a variable that is stored as text, with the items that the texts encode."""
+    """Return a library's variable with the items that the texts in the store encode."""
     kind = json.loads(array.metadata)["attributes"].get(DTYPE)
     if is_ragged(kind):
         assert isinstance(one, Described)
@@ -107,7 +107,7 @@ def _as_carried(one: SourceArray, array: FinishedArray) -> SourceArray:
 def readers_of(
     against: Source | None, independent_reader: IndependentReader | None, seen: Sequence[Variable]
 ) -> tuple[str, ...]:
-    """Return the readers of a source: the library, and Gangsaw for arrays it does not read."""
+    """Return the names of a source's readers: the field's library, and Gangsaw for other arrays."""
     if against is None:
         return ()
     names = {one.name for one in seen}

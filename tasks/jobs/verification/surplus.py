@@ -16,7 +16,7 @@ from gangsaw.tasks.store.source import ROOT_NAME, metadata_errors
 
 
 def surplus_of(place: Place, arrays: Iterable[FinishedArray], against: Source) -> list[str]:
-    """Return a line for each variable and group of a store that the whole source lacks."""
+    """Return a line for each variable and group of a store that its complete source lacks."""
     variables = {variable.name for variable in restored_variables(against)}
     groups = {group.path for group in getattr(against, "groups", ())}
     stored = {array.name or ROOT_NAME: array.coder.array.attrs for array in arrays}
@@ -31,7 +31,10 @@ def _line(name: str) -> str:
 
 
 def _is_added(attrs: Mapping[str, object]) -> bool:
-    """Return True for a repetition, a grid mapping or the remaining content of a file."""
+    """Return True for a variable that Gangsaw adds to stores, by its attributes.
+
+    It repeats another variable, is a grid mapping, or has the remaining content of a file.
+    """
     return repeats(attrs) or is_mapping(attrs) or set(attrs) >= FILE_ATTRS
 
 

@@ -191,9 +191,10 @@ def _check(
     client: Client | None,
     options: Options | None,
 ) -> tuple[Checked, list[NewChunks]]:
-    """Check all batches of all arrays; return the total, and the chunks without a record.
+    """Check all batches of all arrays; return the total, and the new chunks of each array.
 
-    If two sources have the same name, the latter is compared.
+    New chunks have no record in the manifest. If two sources have the same name, the latter is
+    compared.
     """
     sources = {one.name: one for one in wanted if not isinstance(one, Coordinate)}
     problems: list[str] = []
@@ -323,7 +324,7 @@ def _holds_packed(array: FinishedArray, wanted: SourceArray | Coordinate) -> boo
 def _packed_notes(
     arrays: Sequence[FinishedArray], wanted: Sequence[SourceArray | Coordinate]
 ) -> Iterator[str]:
-    """Yield a note for each packed array, which is compared by its values."""
+    """Yield a note for the user on each array of packed integers, compared by its values."""
     stored = _by_name(arrays)
     for one in wanted:
         if (array := stored.get(one.name)) is not None and _holds_packed(array, one):
@@ -331,13 +332,16 @@ def _packed_notes(
 
 
 def _is_other_kind(array: FinishedArray, wanted: SourceArray | Coordinate) -> bool:
-    """Return True if both have an original dtype and these differ; old stores have none."""
+    """Return True if store and source both record an original dtype and these differ.
+
+    Stores of earlier versions record none.
+    """
     kinds = [attrs.get(DTYPE) for attrs in (array.coder.array.attrs, wanted.attrs)]
     return None not in kinds and kinds[0] != json.loads(json.dumps(kinds[1]))
 
 
 def _of_file(coordinate: Coordinate, found: FinishedArray) -> list[str]:
-    """Return the differences of a file's remaining content, a line each.
+    """Return a line for each difference in the remaining content of a file, stored as a coordinate.
 
     Files of different bytes may have the same content, since HDF5 chooses its own layout.
     """

@@ -105,7 +105,7 @@ class ArrayCoder:
     array : the array, in memory, without chunks
     grid : its chunks, or its shards if it has shards
     dtype : dtype of its samples
-    chain : its codecs if they can be called without zarr, else None
+    chain : codecs of the array if they can be called without zarr, else None
     """
 
     def __init__(self, metadata: bytes) -> None:
@@ -154,9 +154,10 @@ class ArrayCoder:
 
 @contextmanager
 def array_coder(metadata: bytes) -> Iterator[ArrayCoder]:
-    """Lend the array's coder to one thread at a time, since chunks of one number share a key in it.
+    """Yield a cached coder of the array with this zarr.json, for one thread at a time.
 
-    Coders are reused, because creating one opens the array.
+    A coder has one in-memory store, in which two threads with the same chunk would use one key.
+    Creating a coder opens the array, so coders are reused.
     """
     free = _free_coders(metadata)
     try:

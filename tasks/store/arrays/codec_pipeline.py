@@ -101,7 +101,7 @@ class CodecChain:
 
     @property
     def _alone(self) -> BlockCodec | None:
-        """The only codec of the array if it decodes into any memory, else None."""
+        """The only codec of the array if it decodes into a given output array, else None."""
         codec = self.steps[-1][0]
         return codec if len(self.steps) == 1 and isinstance(codec, BlockCodec) else None
 
@@ -131,7 +131,7 @@ def steps_of(codecs: Iterable[Codec], spec: ArraySpec) -> tuple[Step, ...]:
 
     Parameters
     ----------
-    codecs : in the order of encoding
+    codecs : codecs in the order of encoding
     spec : specification of the chunks that the first codec encodes
     """
     steps, handed = [], spec

@@ -15,14 +15,14 @@ from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 
 @dataclass(frozen=True)
 class Growth:
-    """Growth of an array along one axis since its job.
+    """Growth of an array along one axis, by another program, since a job wrote the array.
 
     Attributes
     ----------
     axis : index of the axis that grew
     before : extent of the axis at the end of the job; None if only the number of chunks is known
-    counts : number of chunks with a record along each axis
-    known : number of chunks with a valid record along each axis
+    counts : number of chunks in the manifest along each axis
+    known : number of these chunks along each axis that the other program has not rewritten
     """
 
     axis: int
@@ -32,7 +32,7 @@ class Growth:
 
 
 def growths_of(grid: ChunkGrid, dtype: Dtype, n_chunks: int, raw_bytes: int) -> list[Growth]:
-    """Return the possible growths of an array since its manifest; [] if it did not grow.
+    """Return the possible growths of an array since its manifest was written; [] for none.
 
     There may be several, since the same number of bytes may fit two axes of an image.
 

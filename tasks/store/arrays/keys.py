@@ -20,7 +20,7 @@ class ChunkKeys:
     Parameters
     ----------
     array : array of Zarr format 2 or 3
-    grid : its chunks, or its shards
+    grid : grid of its chunks, or of its shards if it has shards
     """
 
     def __init__(self, array: ZarrArray, grid: ChunkGrid) -> None:
@@ -56,7 +56,12 @@ class ChunkKeys:
         return number
 
     def missing(self, keys: Iterable[str]) -> Iterator[range]:
-        """Yield the runs of chunks whose keys are not in the listing."""
+        """Yield ranges of consecutive chunk numbers whose keys are not among the listed ones.
+
+        Parameters
+        ----------
+        keys : keys of the objects in the store
+        """
         there = np.zeros(self.grid.n_chunks, np.bool_)
         for key in keys:
             if (number := self.number(key)) is not None:

@@ -31,7 +31,7 @@ FILTER_COPIES = 3  # copies of a chunk that filters make
 
 @dataclass(frozen=True)
 class Filtered:
-    """Serializer behind array-to-array codecs.
+    """Serializer with the array-to-array codecs that are applied before it.
 
     Attributes
     ----------
@@ -106,14 +106,14 @@ class ArrayLayout:
         return moved + (promise(self.chunks, dtype) if promise else 0)
 
     def _of_texts(self, source: Description) -> int:
-        """Return the further memory for strings of a chunk and of the source chunks it covers."""
+        """Return the memory for strings of a target chunk and of the source chunks it overlaps."""
         pieces = source.chunks or self.chunks
         items = (max(a, b) for a, b in zip(self.chunks, pieces, strict=True))
         return working_bytes(source, math.prod(map(min, items, source.shape)))
 
 
 def check_touched(source: Description, chunks: tuple[int, ...]) -> None:
-    """Raise BadParams if one target chunk would be read from too many source chunks."""
+    """Raise BadParams if a target chunk overlaps too many source chunks, which are read whole."""
     if source.chunks is None or 0 in source.shape:
         return
     axes = zip(source.shape, chunks, source.chunks, strict=True)
@@ -127,7 +127,7 @@ def check_touched(source: Description, chunks: tuple[int, ...]) -> None:
 
 
 def check_axes(arrays: Sequence[Description], chunks: ChunkChoice) -> None:
-    """Raise BadParams if `chunks` names an axis that no array has."""
+    """Raise BadParams if `chunks` has an extent for an axis name that no array has."""
     if not isinstance(chunks, Mapping):
         return
     dims = {dim: None for array in arrays for dim in array.dims}  # in order of appearance
@@ -152,7 +152,7 @@ def check_sizes(arrays: Sequence[Description], chunks: ChunkChoice) -> None:
 
 
 def _wanted(array: Description, chunks: ChunkChoice) -> tuple[int, ...] | None:
-    """Return the requested chunks; axes without a requested extent are whole."""
+    """Return the requested chunk extents; axes without a requested extent are not divided."""
     if isinstance(chunks, Mapping):
         chunks = tuple(chunks.get(name, -1) for name in array.dims)
     return None if chunks is None else chunks_for(array, chunks)
@@ -174,7 +174,7 @@ def default_chunks(source: Description, least: Mapping[int, int] | None = None) 
 
     Parameters
     ----------
-    least : smallest extent of a chunk by axis, 1 on other axes; None takes that of images
+    least : smallest extent of a chunk by axis index, 1 on other axes; None takes that of images
     """
     _check_bytes(source)
     if least is None:
@@ -190,9 +190,13 @@ def default_chunks(source: Description, least: Mapping[int, int] | None = None) 
 
 
 def _stacked(source: Description, image: tuple[int, ...]) -> tuple[int, ...]:
-    """Return chunks of several small images along the axes before the image axes, last axis first.
+    """Return chunks that combine several small images, along the axes before the last three.
 
     With one image per chunk an array of (10^6, 2, 2, 2) would become 10^6 objects of some bytes.
+
+    Parameters
+    ----------
+    image : chunk extents with one image per chunk
     """
     extents = list(image)
     for i in reversed(range(max(0, len(extents) - 3))):

@@ -25,9 +25,9 @@ Members = list[tuple[str, "AnyArray | zarr.Group"]]
 
 
 def open_node(address: str, path: str) -> AnyArray | zarr.Group:
-    """Open an array or group for reading; raise BadParams for an unknown data type.
+    """Open an array or group for reading; raise BadParams for a data type unknown to zarr.
 
-    Consolidated metadata of a group are not used then: zarr would fail for its other arrays, too.
+    A group with such an array is opened without consolidated metadata, on which zarr would fail.
     """
     try:
         with any_grid():
@@ -80,7 +80,10 @@ def _one_by_one(group: zarr.Group, above: str) -> tuple[Members, list[Refused]]:
 
 
 def _type_of(place: Place, error: ValueError) -> str:
-    """Describe the data type in the metadata; raise CorruptChunk if the type is not the cause."""
+    """Describe the data type of an array that zarr refused to open with this error.
+
+    Raises CorruptChunk if the data type is not the cause.
+    """
     if not str(error).startswith(UNKNOWN_TYPE):
         raise CorruptChunk(f"the metadata is damaged: {error}", store=str(place))
     for key, field in METADATA.items():

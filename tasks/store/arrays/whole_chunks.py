@@ -27,14 +27,14 @@ Check: TypeAlias = Callable[[str, Buffer], None]
 
 @dataclass(frozen=True)
 class WholeChunks:
-    """Direct reader of the chunks of an array.
+    """Reader of whole chunks of an array, which decodes them without zarr.
 
     Attributes
     ----------
-    metadata : metadata of the array
-    place : prefix of the array
-    grid : its chunk grid
-    chain : its codecs
+    metadata : zarr.json of the array
+    place : store prefix of the array
+    grid : chunk grid of the array
+    chain : codecs of the array
     is_whole : True if every chunk must exist; else an absent chunk means fill values
     check : function of key and stored bytes that raises CorruptChunk for bytes other than those
         that the job stored, or None
@@ -61,7 +61,7 @@ class WholeChunks:
         return cls(metadata, place, grid, chain, is_whole, check)
 
     def has(self, region: Region) -> bool:
-        """Return True if a region consists of whole chunks; others can be read in part by zarr."""
+        """Return True if a region consists of whole chunks; zarr reads other regions."""
         return all(self.grid.is_inside(position, region) for position in self.grid.touched(region))
 
     def read(self, region: Region) -> NumpyArray:

@@ -32,17 +32,23 @@ Array = TypeVar("Array", bound=Described)
 
 
 def mark_repeated(attrs: Mapping[str, object], origin: str) -> dict[str, object]:
-    """Return the attributes of a variable that is not in the file.
+    """Return the attributes of a variable that only the store has; the attribute ATTR marks it.
 
     Parameters
     ----------
-    origin : name of the part of the file that it repeats
+    origin : name of the part of the file whose values the variable repeats
     """
     return {**attrs, ATTR: json.dumps({"repeats": origin})}
 
 
 def changed(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) -> Array:
-    """Return an array with other dimension names and further attributes, recorded in ATTR."""
+    """Return an array with new dimension names and attributes, and the former ones in ATTR.
+
+    Parameters
+    ----------
+    dims : new dimension names
+    more : attributes to add or replace
+    """
     attrs = {key: value for key, value in more.items() if variable.attrs.get(key) != value}
     if not attrs and dims == variable.dims:
         return variable
@@ -53,7 +59,12 @@ def changed(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) 
 def renamed(
     attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
 ) -> Mapping[str, object]:
-    """Return the attributes of a variable, with its former dimension names recorded in ATTR."""
+    """Return a variable's attributes after its dimensions were renamed; ATTR has the former names.
+
+    Parameters
+    ----------
+    had, dims : dimension names in the file and in the store
+    """
     record = _parsed(attrs.get(ATTR)) or {"attrs": {}}
     if had == dims or "dims" in record or "repeats" in record:
         return attrs
@@ -61,7 +72,7 @@ def renamed(
 
 
 def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
-    """Return the attributes without some names, whose values are recorded in ATTR."""
+    """Return attributes without the given names; the attribute ATTR records their values."""
     gone = {name: attrs[name] for name in names}
     kept = {key: value for key, value in attrs.items() if key not in gone}
     had = _parsed(attrs.get(ATTR)) or {"attrs": {}}
@@ -73,13 +84,13 @@ def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, ob
 
 
 def aside(attrs: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the attributes of the file that are not stored, or stored with other values."""
+    """Return the file's attributes that the store lacks or has changed, by its attribute ATTR."""
     found = (_parsed(attrs.get(ATTR)) or {}).get("attrs")
     return found if isinstance(found, dict) else {}
 
 
 def nameless(names: Sequence[str | None] | None, n_axes: int) -> Mapping[str, object]:
-    """Return the attribute that records unnamed axes; {} if all axes have names."""
+    """Return the attribute ATTR for an array with unnamed axes; {} if all axes have names."""
     is_whole = names is not None and all(names)
     return {} if is_whole or not n_axes else _names(names)
 
@@ -91,9 +102,10 @@ def _names(dims: Sequence[str | None] | None) -> dict[str, object]:
 def restore_for_zarr(
     attrs: Mapping[str, object], dims: tuple[str, ...]
 ) -> tuple[Mapping[str, object], tuple[str | None, ...] | None]:
-    """Return attributes and dimension names for Zarr, where axes may be unnamed.
+    """Return the attributes and dimension names with which an array is exported to Zarr.
 
-    If more than dimension names was changed, the attributes stay as they are: Zarr can store them.
+    Zarr supports unnamed axes, so recorded names of the file are restored. If attributes were
+    changed, too, all stay as they are in the store.
     """
     had = _record(attrs)
     if had is None or had.get("attrs") != {} or "dims" not in had:
@@ -103,20 +115,23 @@ def restore_for_zarr(
 
 
 def _named(had: object, dims: tuple[str, ...]) -> tuple[str | None, ...]:
-    """Return the former dimension names; a carried variable may have one axis more or less."""
+    """Return the file's dimension names in `had`, extended or cut to the number of axes of `dims`.
+
+    A variable stored as bytes may have one axis more or less than in the file.
+    """
     names = [None if name is None else str(name) for name in had] if isinstance(had, list) else []
     return (*names[: len(dims)], *dims[len(names) :])
 
 
 def _called(had: object, dims: tuple[str, ...]) -> tuple[str, ...]:
-    """Return dimension names without gaps: an unnamed axis gets its name in the store."""
+    """Return the file's dimension names in `had`, or that of `dims` for an unnamed axis."""
     named = zip(_named(had, dims), dims, strict=True)
     return tuple(own if name is None else name for name, own in named)
 
 
 @dataclass(frozen=True)
 class AsRead:
-    """Variables of a store as they were in its file."""
+    """Source with the variables of a store in the form that they had in the store's input file."""
 
     name: str
     arrays: tuple[SourceArray, ...]
@@ -131,7 +146,7 @@ class AsRead:
 
 
 def as_read(source: Source) -> Source:
-    """Return a source without the variables and attributes that its file does not have."""
+    """Undo the changes to variables that their attribute ATTR records, such as new names."""
     attributes = [
         *(array.attrs for array in source.arrays),
         *(coord.attrs for coord in source.coords),
@@ -149,7 +164,7 @@ def as_read(source: Source) -> Source:
 
 
 def as_seen(source: Source, image: SourceArray) -> Source:
-    """Return a source as the file of one image needs it.
+    """Return a source with the variables and names that are exported with one image.
 
     Variables that repeat other parts of a product, such as wavelengths, are left out. Variables of
     the image's group lose their path.
@@ -172,7 +187,12 @@ def _theirs(attrs: Mapping[str, object]) -> dict[str, object]:
 
 
 def _seen(variable: Variable, group: str) -> Variable:
-    """Return a variable without Gangsaw's attributes, and with the dimension names of its file."""
+    """Return a variable without Gangsaw's attributes, with the dimension names of its file.
+
+    Parameters
+    ----------
+    group : path prefix to remove from the name
+    """
     had = _had(variable) or {}
     attrs = _theirs(variable.attrs)
     dims = had.get("dims") if not had.get("attrs") else None

@@ -28,19 +28,20 @@ LAYOUT = (BYTE_ORDER, UNUSED, UNLIMITED, MAX_SHAPE, CLASSIC, USER_BLOCK)
 
 
 def order_of(dtype: Dtype) -> dict[str, object]:
-    """Return the attribute that records big-endian samples; a store has native byte order."""
+    """Return the attribute that records a big-endian dtype, since a store has native byte order."""
     return {BYTE_ORDER: "big"} if dtype.kind in "iufc" and dtype.str.startswith(">") else {}
 
 
 def in_order(attrs: Mapping[str, object], dtype: Dtype) -> Dtype:
-    """Return the dtype in the byte order of the file."""
+    """Return a dtype in the byte order of the file, as recorded by `order_of`."""
     return dtype.newbyteorder(">") if attrs.get(BYTE_ORDER) == "big" else dtype
 
 
 def types_of(values: Mapping[str, object]) -> dict[str, object]:
-    """Return the companion attribute for NumPy attributes; {} if JSON represents all their types.
+    """Return the companion attribute with the dtypes of NumPy attributes that JSON would lose.
 
-    The fill value has the variable's own dtype and is not recorded.
+    It is {} if JSON represents all of them. The fill value has the variable's own dtype and is not
+    recorded.
     """
     found = {name: _type(value) for name, value in values.items() if name != "_FillValue"}
     types = {name: kind for name, kind in found.items() if kind}
@@ -54,7 +55,7 @@ def _type(value: object) -> str:
 
 
 def recorded_types(attrs: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the recorded types by attribute name."""
+    """Return the dtypes recorded in the companion attribute of `types_of`, by attribute name."""
     found = attrs.get(ATTRIBUTE_TYPES)
     return found if isinstance(found, Mapping) else {}
 

@@ -38,7 +38,7 @@ TEXTS = "OSUT"
 
 @dataclass(frozen=True, kw_only=True)
 class AsBytes(Described):
-    """Variable with items of fixed size as uint8, with a last axis of the bytes of an item.
+    """Variable with a dtype unknown to Zarr, read as uint8: the last axis has the bytes of an item.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class AsBytes(Described):
 
 @dataclass(frozen=True, kw_only=True)
 class Restored(Described):
-    """Carried variable with its original items.
+    """Variable that a store has as bytes (see `AsBytes`), read with its original items.
 
     Attributes
     ----------
@@ -84,12 +84,14 @@ def from_bytes(data: NumpyArray, dtype: Dtype) -> NumpyArray:
 
 
 def without_padding(data: NumpyArray, attrs: Mapping[str, object], start: int = 0) -> NumpyArray:
-    """Return the bytes of a carried variable with zeros as the padding of long doubles.
+    """Return the bytes of items with zeros in place of the padding of long doubles.
 
-    Padding bytes are undefined.
+    Padding bytes are undefined, so that equal items may differ in them.
 
     Parameters
     ----------
+    data : bytes of items along the last axis
+    attrs : attributes of the variable, which describe its original dtype
     start : index of the first byte along the last axis
     """
     kind = attrs.get(DTYPE)
@@ -107,7 +109,10 @@ def restored_variables(source: Source) -> list[SourceArray | Coordinate]:
 
 
 def is_carried(attrs: Mapping[str, object]) -> bool:
-    """Return True if bytes or strings stand for other items; an enumeration is plain numbers."""
+    """Return True if the attributes say that bytes or strings stand for items of another dtype.
+
+    An enumeration is stored as plain numbers.
+    """
     kind = attrs.get(DTYPE)
     return kind is not None and enum_of(kind) is None
 
@@ -121,7 +126,7 @@ def is_plain_dtype(dtype: Dtype) -> bool:
 
 
 def carried(variable: SourceArray) -> SourceArray:
-    """Return a plain or string variable as it is, any other as bytes."""
+    """Return a variable as bytes (see `AsBytes`) if Zarr lacks its dtype, else unchanged."""
     dtype = variable.dtype
     if is_plain_dtype(dtype) or dtype.kind in TEXTS or dtype.hasobject:
         return variable
@@ -129,7 +134,7 @@ def carried(variable: SourceArray) -> SourceArray:
 
 
 def by_bytes(variable: SourceArray) -> AsBytes:
-    """Return a variable with items of fixed size as bytes."""
+    """Return a variable with items of fixed size as `AsBytes`."""
     dtype = variable.dtype
     own = {k: v for k, v in variable.attrs.items() if k not in FILLS}
     size = dtype.itemsize
@@ -157,7 +162,10 @@ def _fill(variable: SourceArray) -> dict[str, object]:
 
 
 def as_coordinate(variable: SourceArray) -> Coordinate:
-    """Read a variable as a whole: numbers as they are, UTF-8 as strings, other items carried."""
+    """Read a variable as a whole, as a coordinate that a store can represent.
+
+    Numbers stay as they are, UTF-8 becomes strings, and other items are encoded as bytes or base64.
+    """
     values = np.asarray(variable.read(tuple(slice(0, n) for n in variable.shape)))
     if values.dtype.kind not in TEXTS and not values.dtype.hasobject:
         fill = variable.fill_value
@@ -180,7 +188,7 @@ def as_coordinate(variable: SourceArray) -> Coordinate:
 
 
 def text_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
-    """Return the attributes of strings without fill values, which xarray does not decode there."""
+    """Return the attributes of a string variable without fill values, which xarray refuses."""
     own = {k: v for k, v in attrs.items() if k not in FILLS}
     fill = attrs.get("_FillValue")
     if isinstance(fill, str) and fill:
@@ -217,13 +225,23 @@ def as_text(values: NumpyArray) -> NumpyArray:
 
 
 def pack_items(values: NumpyArray, kind: object) -> NumpyArray:
-    """Return items of variable length as strings of base64."""
+    """Return items of variable length as base64 strings.
+
+    Parameters
+    ----------
+    kind : JSON description of the item type by `kinds.describe_kind`
+    """
     texts = [base64.b64encode(pack_item(item, kind)).decode() for item in values.ravel()]
     return np.array(texts, np.dtypes.StringDType()).reshape(values.shape)
 
 
 def unpack_items(texts: NumpyArray, kind: object) -> NumpyArray:
-    """Return the items in strings of base64, as objects; raise BadParams if they are damaged."""
+    """Return the items in base64 strings as an object array; raise BadParams if they are damaged.
+
+    Parameters
+    ----------
+    kind : JSON description of the item type by `kinds.describe_kind`
+    """
     items = np.empty(texts.size, object)
     for i, text in enumerate(texts.ravel()):
         items[i] = unpack_item(base64.b64decode(str(text)), kind)
@@ -231,9 +249,9 @@ def unpack_items(texts: NumpyArray, kind: object) -> NumpyArray:
 
 
 def restored(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
-    """Return a carried variable with its original items, if they have fixed size or are bytes.
+    """Return a variable stored as bytes with its original items; other variables are unchanged.
 
-    Other variables are returned as they are.
+    The items have a fixed size or are bytes; items of variable length stay strings of base64.
     """
     kind = variable.attrs.get(DTYPE)
     if kind == "bytes" and isinstance(variable, Coordinate):
@@ -284,12 +302,12 @@ def as_fixed(texts: NumpyArray, dtype: Dtype) -> NumpyArray:
 
 
 def fill_item(attrs: Mapping[str, object], dtype: Dtype) -> object:
-    """Return the fill value of a carried variable, or None if it is zero."""
+    """Return the fill value of a variable stored as bytes, in the original dtype; None for zero."""
     if (text := attrs.get(FILL)) is None:
         return None
     return np.frombuffer(base64.b64decode(str(text)), dtype)[0]
 
 
 def plain_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
-    """Return the attributes without those that describe how a variable is carried."""
+    """Return the attributes without those by which Gangsaw records an item type stored as bytes."""
     return {k: v for k, v in attrs.items() if k not in (DTYPE, FILL)}

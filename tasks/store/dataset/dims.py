@@ -53,7 +53,7 @@ def agreeing_dims(
 
 
 def renamed_dims(arrays: Iterable[Description], coords: Iterable[Coordinate]) -> Iterator[str]:
-    """Yield a note for each dimension of a group that has another extent around the group."""
+    """Yield a note for each dimension that is renamed since a parent group has another extent."""
     arrays, coords = tuple(arrays), tuple(coords)
     agreed = agreeing_dims(arrays, coords)
     known: dict[str, dict[str, int]] = {}  # extents by group and name in the store
@@ -93,12 +93,15 @@ def _group(variable: Named) -> str:
 
 @dataclass
 class _AxisNames:
-    """Extents of the dimension names in a group."""
+    """Extents by dimension name in one group."""
 
     extents: dict[str, int] = field(default_factory=dict)
 
     def reserve(self, name: str, dims: Sequence[str], shape: Sequence[int]) -> None:
-        """Record the extent that a coordinate variable gives to the axis of its name."""
+        """Record the extent that a coordinate variable gives to the dimension of its name.
+
+        A scalar variable reserves its name, so that no dimension may have it.
+        """
         if not shape:
             self.extents[name] = NO_AXIS
         elif tuple(dims) == (name,):
@@ -107,7 +110,13 @@ class _AxisNames:
     def names(
         self, dims: Sequence[str], shape: Sequence[int], outer: Sequence[_AxisNames] = ()
     ) -> tuple[str, ...]:
-        """Choose names for the axes of a variable that agree with the groups around it."""
+        """Choose dimension names of a variable that agree with its group and the parent groups.
+
+        Parameters
+        ----------
+        dims, shape : dimension names and extents of the variable in its file
+        outer : names in the parent groups
+        """
         chosen: list[str] = []
         for dim, extent in zip(dims, shape, strict=True):
             names = (n for n in _candidates(dim, extent) if n not in chosen)
@@ -117,7 +126,7 @@ class _AxisNames:
         return tuple(chosen)
 
     def allows(self, name: str, extent: int) -> bool:
-        """Return True if the name has this extent, or none yet."""
+        """Return True if a dimension name has this extent in the group, or is unused there."""
         return self.extents.get(name, extent) == extent
 
 

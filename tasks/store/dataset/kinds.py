@@ -58,7 +58,7 @@ def _of_any_length(items: object) -> object:
 
 
 def dtype_of(kind: object) -> Dtype:
-    """Return the NumPy dtype of items of fixed size; raise BadParams if there is none."""
+    """Return the NumPy dtype that `describe_kind` described; raise BadParams for variable sizes."""
     try:
         return _dtype_of(kind)
     except (KeyError, TypeError, ValueError) as error:
@@ -111,7 +111,7 @@ def _parts(kind: object) -> Mapping[str, object]:
 
 
 def is_ragged(kind: object) -> bool:
-    """Return True if items, or parts of them, have variable length."""
+    """Return True if an item type, described by `describe_kind`, has parts of variable length."""
     if isinstance(kind, str):
         return kind in ("text", "bytes")
     if not isinstance(kind, Mapping):
@@ -121,12 +121,17 @@ def is_ragged(kind: object) -> bool:
 
 
 def enum_of(kind: object) -> Mapping[str, int] | None:
-    """Return names and values of an enumeration, or None for other types."""
+    """Return names and values of an enumeration, described by `describe_kind`; else None."""
     return kind.get("enum") if isinstance(kind, Mapping) else None
 
 
 def pack_item(item: object, kind: object) -> bytes:
-    """Return an item of a type as bytes."""
+    """Serialize one item to bytes.
+
+    Parameters
+    ----------
+    kind : JSON description of the item type by `describe_kind`
+    """
     if kind in ("text", "bytes"):
         data = item.encode() if isinstance(item, str) else bytes(cast("bytes", item))
         return LENGTH.pack(len(data)) + data
@@ -145,7 +150,7 @@ def pack_item(item: object, kind: object) -> bytes:
 
 
 def unpack_item(data: bytes, kind: object) -> object:
-    """Return the item from its bytes, strings as bytes; raise BadParams for other bytes."""
+    """Return the item that `pack_item` serialized, strings as bytes; raise BadParams if damaged."""
     try:
         item, end = _unpack(data, 0, kind)
     except (struct.error, ValueError, OverflowError) as error:

@@ -72,14 +72,14 @@ def storable_variables(
 
 
 def _in_pieces(variable: SourceArray, chunked: Collection[str]) -> SourceArray:
-    """Return large strings as an array to be stored by chunks, other variables as they are."""
+    """Return a large string variable in the form stored chunk by chunk, any other one unchanged."""
     if variable.dtype.kind == "T" and variable.name in chunked:  # known without reading
         return texts_of(variable)
     return large_texts(variable) or variable
 
 
 def _is_large_item(variable: SourceArray) -> bool:
-    """Return True if the items of a variable must be copied as a whole but are too large."""
+    """Return True if a variable has items of variable length and is too large to copy whole."""
     is_whole = variable.dtype.kind in "OT" and not isinstance(variable, TextArray)
     return is_whole and not is_small_variable(variable)
 
@@ -93,7 +93,7 @@ def _refuse_size(variable: SourceArray) -> Refused:
 
 
 def left_out_attrs(lost: Iterable[Refused]) -> dict[str, object]:
-    """Return the attribute that lists the left-out variables for readers of the store."""
+    """Return the group attribute that lists the variables of the source that the store lacks."""
     lines = [str(one) for one in lost]
     return {LEFT_OUT: lines} if lines else {}
 

@@ -48,7 +48,7 @@ TIME_UNITS = frozenset(
 
 @dataclass(frozen=True)
 class Example:
-    """Variable with few of its items, which opens quickly.
+    """Variable with only its first and last items, to test quickly if xarray opens it.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Example:
 def openable_attrs(
     variables: Sequence[Description | Coordinate],
 ) -> Mapping[str, Mapping[str, object]]:
-    """Return the attributes of every variable by its path, so that xarray opens them.
+    """Return the attributes of each variable by path, without those on which xarray fails.
 
     Values of removed attributes are recorded in the attribute of `as_read`.
     """
@@ -101,7 +101,10 @@ def _by_group(examples: Iterable[Example]) -> list[list[Example]]:
 
 
 def _blamed(group: Sequence[Example]) -> dict[str, list[str]]:
-    """Return the attributes to remove: those of each variable alone, then those of all together."""
+    """Return by variable path the names of attributes to remove, so that xarray opens the group.
+
+    Attributes that fail on a variable alone come first, then those that fail in combination.
+    """
     blamed = {one.path: _culprits(one) for one in group}
     group = [one.without(blamed[one.path]) for one in group]
     for name in DECODED if not _opens(group) else ():
@@ -115,7 +118,7 @@ def _blamed(group: Sequence[Example]) -> dict[str, list[str]]:
 
 
 def _culprits(one: Example) -> list[str]:
-    """Return the attributes to remove so that a variable opens: one, or as many as needed."""
+    """Return the names of attributes to remove so that xarray opens this variable alone."""
     if _opens([one]):
         return []
     there = [name for name in DECODED if name in one.attrs]

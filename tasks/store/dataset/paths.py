@@ -21,12 +21,12 @@ def above(path: str) -> Iterator[str]:
 
 
 def key_of(path: str, name: str) -> str:
-    """Return the key of an object of an array; an array at the root has the path ""."""
+    """Return the store key of an object of an array; `path` is "" for an array at the root."""
     return f"{path}/{name}".lstrip("/")
 
 
 def parent_groups(names: Iterable[str]) -> list[str]:
-    """Return all groups below the root with these variables in them, outer ones first."""
+    """Return all groups, except the root, that contain these variables, outer ones first."""
     return sorted({group for name in names for group in above(name) if group})
 
 

@@ -27,7 +27,7 @@ COPIES = 4  # copies of the characters: in the source, in Python, in NumPy, as b
 
 @dataclass(frozen=True, kw_only=True)
 class TextArray(Described):
-    """Strings as NumPy's StringDType, read region by region.
+    """String variable that is stored chunk by chunk, read as NumPy's StringDType.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class TextArray(Described):
     of: SourceArray
 
     def read(self, region: Region) -> NumpyArray:
-        """Return the strings of the region; raise BadParams for missing values and others."""
+        """Return the strings of the region; raise BadParams for missing values and other items."""
         return as_texts(self.of.read(region), self.name)
 
     @property
@@ -61,13 +61,13 @@ class TextArray(Described):
 
     @cached_property
     def item_bytes(self) -> int:
-        """Approximate bytes of a string with its length, from a sample of the middle."""
+        """Approximate mean size of a string and its length field in bytes, from a sample."""
         probed = self.read(_middle(self.shape))
         return max(1, bytes_of(probed) // max(1, probed.size))
 
 
 def texts_of(variable: SourceArray) -> TextArray:
-    """Return a string variable as one that is stored chunk by chunk."""
+    """Return a string variable as a `TextArray`, which is stored chunk by chunk."""
     fill = variable.fill_value
     return TextArray(
         name=variable.name,
@@ -82,7 +82,7 @@ def texts_of(variable: SourceArray) -> TextArray:
 
 
 def large_texts(variable: SourceArray) -> TextArray | None:
-    """Return a string variable of more than LARGE bytes; None for smaller or other variables.
+    """Return a string variable of more than LARGE bytes as a `TextArray`, None for any other.
 
     A sample of the strings is read.
     """
@@ -132,7 +132,7 @@ def type_name(dtype: Dtype) -> str:
 
 
 def item_bytes(variable: Description) -> int:
-    """Return the bytes of an item; for strings an estimate of at least SHORTEST."""
+    """Return the bytes of an item; for strings an estimate of their mean, at least SHORTEST."""
     if variable.dtype.kind != "T":
         return variable.dtype.itemsize
     return max(SHORTEST, int(getattr(variable, "item_bytes", 0)))

@@ -39,7 +39,7 @@ def split_variables(
     ----------
     wanted : arrays to select, by path or by a unique last component, with the coordinates along
         their axes in any group; () selects all
-    chunked : names of variables that are arrays, however small
+    chunked : names of variables that are arrays and not coordinates, however small
 
     Raises
     ------
@@ -69,7 +69,7 @@ def split_variables(
 
 
 def _within_memory(whole: Sequence[SourceArray]) -> list[SourceArray]:
-    """Return the smallest of the variables, up to MOST_WHOLE bytes in all.
+    """Return the smallest of the variables to copy whole, up to MOST_WHOLE bytes in all.
 
     A file of a kilobyte may claim thousands of small coordinates.
     """
@@ -93,7 +93,12 @@ def _in_chunks(array: SourceArray) -> SourceArray:
 def _check_texts(
     found: Iterable[SourceArray], wanted: Collection[str], free: Collection[str]
 ) -> None:
-    """Raise BadParams for selected string variables that are too large, except `free` names."""
+    """Raise BadParams for selected string variables that are too large to be copied whole.
+
+    Parameters
+    ----------
+    free : names of variables that are not checked unless the user named them
+    """
     for v in found:
         is_large = (
             not is_small_variable(v) if v.name in wanted else not wanted and v.name not in free
@@ -125,7 +130,7 @@ def _bytes(variable: SourceArray) -> int:
 
 
 def _axes(variable: SourceArray) -> set[tuple[str, int]]:
-    """Return names and extents of the axes; extents of one name may differ between groups."""
+    """Return the (dimension name, extent) pairs of a variable; groups may reuse a name."""
     return set(zip(variable.dims, variable.shape, strict=True))
 
 
@@ -138,11 +143,12 @@ def _named_by(found: Sequence[SourceArray]) -> frozenset[str]:
 
 
 def _is_whole(variable: SourceArray, named: Collection[str], *, is_near: bool) -> bool:
-    """Return True if a variable is copied as a whole.
+    """Return True if a variable is copied as a whole, like a coordinate, and not stored by chunks.
 
     Parameters
     ----------
-    is_near : True if the user named arrays and this variable goes along with them
+    named : paths of the variables that attributes name as coordinates
+    is_near : True if the user selected arrays and this variable shares their axes
     """
     if isinstance(variable, TextArray):  # large, as strings go
         goes_along = is_near or _is_coordinate(variable, named)
@@ -157,7 +163,7 @@ def _is_whole(variable: SourceArray, named: Collection[str], *, is_near: bool) -
 
 
 def _is_text_series(variable: SourceArray, named: Collection[str]) -> bool:
-    """Return True if a variable has strings and is no coordinate."""
+    """Return True if a variable has strings and is data, not a coordinate."""
     is_text = variable.dtype.kind in TEXTS and not is_carried(variable.attrs)
     return is_text and 0 not in variable.shape and not _is_coordinate(variable, named)
 
@@ -167,7 +173,7 @@ def _is_coordinate(variable: SourceArray, named: Collection[str]) -> bool:
 
 
 def _is_series(variable: SourceArray, named: Collection[str]) -> bool:
-    """Return True if a variable of one axis has data: it is no coordinate."""
+    """Return True if a variable of one axis is data, not a coordinate."""
     if is_carried(variable.attrs):
         return variable.dtype.kind not in TEXTS
     is_number = variable.dtype.kind in NUMBERS and len(variable.dims) == 1
@@ -213,7 +219,7 @@ def plain_value(value: object) -> object:
 
 
 def fill_of(attrs: Mapping[str, object], dtype: Dtype) -> object:
-    """Return the number of a JSON _FillValue, or None if it does not fit the dtype.
+    """Return the `_FillValue` of JSON attributes as a number; None if it does not fit the dtype.
 
     A file may have any value there, such as a string for numbers.
     """

@@ -36,7 +36,10 @@ class Address(str):
         return made
 
     def __str__(self) -> str:
-        """Return the address itself with its options: callers apply `str` to paths, too."""
+        """Return the address itself, not its bare text, which would lose the options.
+
+        Callers apply `str` to paths and addresses alike.
+        """
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -66,7 +69,7 @@ def is_remote_address(address: object) -> bool:
 
 
 def check_slashes(address: object) -> None:
-    """Raise BadParams for s3:/bucket, which would be a folder called s3: on this machine."""
+    """Raise BadParams for an address with one slash: s3:/bucket would be a local folder s3:."""
     found = ONE_SLASH.match(str(address))
     if found is not None and not Path(found[1] + ":").exists():
         raise BadParams(f"{address}: an address has two slashes: say {found[1]}://{found[2]}")
@@ -85,7 +88,7 @@ def why_no_store(address: object) -> str:
 
 
 def opened_with(named: Named, options: Mapping[str, object] | None) -> Named:
-    """Return the argument with file system options attached to each address in it."""
+    """Return the argument (a path or several) with file system options on each address in it."""
     if not options:
         return named
     if isinstance(named, list | tuple):

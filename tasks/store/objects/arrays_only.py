@@ -20,12 +20,12 @@ CHUNKS = "c"  # first part of chunk keys
 
 
 def is_strict(store: Store) -> bool:
-    """Return True if a store accepts only metadata and chunks."""
+    """Return True if a store, such as Icechunk's, accepts only Zarr metadata and chunks."""
     return type(store).__module__.partition(".")[0] in STRICT
 
 
 class StrictStore(WrapperStore[Store]):
-    """Store of arrays, with an in-memory store next to it for the other objects of a job.
+    """Wrapper of a store that accepts only Zarr metadata and chunks; other objects stay in memory.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class StrictStore(WrapperStore[Store]):
         return f"{type(self._store).__name__.lower()}://{id(self._store):x}"
 
     def _of(self, key: str) -> Store:
-        """Return the store that a key belongs to."""
+        """Return the wrapped store or the in-memory store, whichever a key belongs to."""
         *above, name = key.split("/")
         is_array = name == METADATA or CHUNKS in (*above, name)
         is_ours = any(part.startswith(".") for part in above)
@@ -141,7 +141,7 @@ class StrictStore(WrapperStore[Store]):
 
 @contextmanager
 def _absent() -> Iterator[None]:
-    """Suppress the errors by which a store reports an absent object."""
+    """Suppress the exceptions by which a store reports an absent object."""
     try:
         yield
     except Exception as error:
@@ -158,7 +158,7 @@ _KNOWN: deque[StrictStore] = deque(maxlen=8)
 
 
 def strict_store(store: Store) -> StrictStore:
-    """Return a strict store, with the in-memory objects of this process's recent jobs in it."""
+    """Wrap a store, with the in-memory objects that recent jobs of this process left for it."""
     for known in list(_KNOWN):
         if known._store == store:
             return StrictStore(store, known.in_memory)

@@ -137,7 +137,7 @@ def file_bytes(path: Path) -> int | None:
 
 
 def bytes_below(path: Path) -> int:
-    """Return the size of a file or of all files in a folder, in bytes; 0 for other paths."""
+    """Return the size of a file, or the total size of all files in a folder, in bytes; else 0."""
     if path.is_dir():
         return sum(file_bytes(path / key) or 0 for key in keys_below(path))
     return file_bytes(path) or 0
@@ -210,7 +210,7 @@ def is_within(a: Path, b: Path) -> bool:
 
 
 def resolved(path: Path) -> Path:
-    """Return a path without symbolic links, as far as these lead anywhere.
+    """Return a path with symbolic links resolved; a link that leads to itself is kept.
 
     `Path.resolve` raises RuntimeError for a link that leads to itself, before Python 3.13.
     """
@@ -243,10 +243,10 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def partials(folder: Path) -> Iterator[Path]:
-    """Yield the temporary files below a folder."""
+    """Yield the temporary files below a folder, which writers rename once complete."""
     return (path for path in _files(folder) if PARTIAL.search(path.name))
 
 
 def objects(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder, temporary files excepted."""
+    """Yield the files below a folder, without the temporary files of writers."""
     return (path for path in _files(folder) if not PARTIAL.search(path.name))

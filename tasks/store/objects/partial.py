@@ -29,8 +29,8 @@ def partial_path(target: Path) -> Path:
 def sweep(target: Path) -> None:
     """Remove the temporary files of this target whose writers are dead.
 
-    For a writer on another host, PID namespace or boot that is unknown: its file is removed a day
-    after the last write.
+    It may be unknown if a writer on another host, PID namespace or boot is dead. Then its file is
+    removed a day after the last write.
     """
     for path in _parts(target):
         with suppress(OSError):

@@ -47,7 +47,7 @@ UNLISTED = ("zarr.json", ".zarray", ".gangsaw/manifest")
 
 
 class ObjectVersion(NamedTuple):
-    """Version of an object.
+    """Change stamp of an object, from which a modification is detected without reading the object.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class ObjectVersion(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """Prefix of a Zarr store; picklable if the store is.
+    """Prefix of a Zarr store, under which objects are read and written; picklable if the store is.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class Place:
             self.store.forget(self._key(key))
 
     def sizes(self, keys: Sequence[str]) -> list[int | None]:
-        """Return the size of each object in bytes, or None if absent; most stores read none."""
+        """Return the size of each object in bytes, or None if absent; few stores must read it."""
         if (folder := self.folder) is not None:
             return [file_bytes(folder / key) for key in keys]
         if not isinstance(self.store, FarStore):
@@ -215,7 +215,7 @@ class Place:
                 yield key.removeprefix(prefix)
 
     def versions(self) -> Iterator[ObjectVersion]:
-        """Yield the version of each object below this prefix, temporary files excepted.
+        """Yield the change stamp of each object below this prefix, temporary files excepted.
 
         No object is read, with two exceptions: all of a store that reports only sizes, and UNLISTED
         where an address allows no listing.

@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 @dataclass
 class Allowance:
-    """Limit of the bytes in flight; one object is always allowed, however large it is.
+    """Limit of the bytes of concurrent reads or writes; a single object may be larger.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ READS, WRITES = Allowance(READ_BYTES), Allowance(WRITE_BYTES)
 
 
 class FarStore(WrapperStore[FsspecStore]):
-    """Store behind a network.
+    """Store behind a network, with read-ahead, concurrent writes and retries.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class FarStore(WrapperStore[FsspecStore]):
                 yield name
 
     async def found(self, prefix: str) -> dict[str, dict[str, object]]:
-        """Return the metadata in a listing for each object below a prefix, by relative key."""
+        """List the objects below a prefix; return the listed metadata of each by relative key."""
         root = f"{self._store.path}/{prefix}".rstrip("/")
         told = await self._tried(lambda: self._store.fs._find(root, detail=True), prefix)
         found = {path.removeprefix(root).lstrip("/"): info for path, info in told.items()}
@@ -349,7 +349,7 @@ list_of_names = list[str]  # alias: inside the class, list is a method
 
 
 def _check_final(error: Exception, name: str) -> None:
-    """Raise an error that no retry would fix, with advice if there is any."""
+    """Raise an error that no retry would fix, with advice if there is any; return for others."""
     if isinstance(error, FINAL):
         raise error
     if isinstance(error, TypeError):  # an unknown keyword argument

@@ -19,7 +19,7 @@ StoreLike: TypeAlias = "str | Path | Store | StorePath | zarr.Group"
 
 
 class StoreAddress(Address):
-    """Name of a prefix in an open store, with a reference to the store.
+    """Address of a path in a store that the caller opened, with a reference to that store.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def as_address(
 
 
 def _place_of(opened: object) -> tuple[Store, str] | None:
-    """Return the store of an open object and the path in it; None if it is no store."""
+    """Return store and path of an open Zarr store, `StorePath`, group or array; None for others."""
     if isinstance(opened, Store):
         return opened, ""
     if isinstance(opened, StorePath | zarr.Group):

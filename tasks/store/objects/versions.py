@@ -25,22 +25,27 @@ FileVersions = Mapping[str, str]  # by file name
 
 
 def file_versions(*paths: str | Path) -> dict[str, str]:
-    """Return the versions of files and folders by path; a pipe has none."""
+    """Return the change stamps (size, time, inode) of files and folders by path; none for pipes."""
     return {str(path): version for path in paths if (version := _path_version(Path(path)))}
 
 
 def array_versions(arrays: Iterable[Place]) -> dict[str, str]:
-    """Return the versions of arrays of a store by their addresses."""
+    """Return a digest of the change stamps of all objects of each array, by the array's address."""
     return {str(array): digest_of_versions(array.versions()) for array in arrays}
 
 
 def version_of(path: str | Path) -> str:
-    """Return a key for caches of open files that changes with the file or folder."""
+    """Return a cache key of an open file that changes with the file or folder."""
     return f"{path} {_path_version(Path(path))}"
 
 
 def digest_of_versions(versions: Iterable[ObjectVersion], *, with_number: bool = True) -> str:
-    """Return a digest of the versions of objects, independent of their order."""
+    """Return a digest of the change stamps of objects, independent of their order.
+
+    Parameters
+    ----------
+    with_number : False to exclude inodes, which differ after a restore
+    """
     total = 0  # a sum needs no sort, so a listing of millions is not collected in memory
     for key, size, changed, number in versions:
         line = f"{key} {size} {changed} {number if with_number else 0}"
@@ -58,14 +63,14 @@ def _path_version(path: Path) -> str:
 
 
 class Versioned(Protocol):
-    """Object that reports the versions of the files it reads."""
+    """Object that reports the change stamps of the files it reads."""
 
     def versions(self) -> FileVersions:
-        """Return the versions by file name."""
+        """Return the change stamps by file name."""
 
 
 def versions_of(source: Source | Stream | Versioned) -> FileVersions:
-    """Return the versions of the files of a source; its identity if it reports none."""
+    """Return the change stamps of the files of a source; its identity if it reports none."""
     own: Callable[[], FileVersions] | None = getattr(source, "versions", None)
     if own is not None:
         return own()
@@ -73,18 +78,18 @@ def versions_of(source: Source | Stream | Versioned) -> FileVersions:
 
 
 def all_versions(sources: Iterable[Source | Stream | Versioned]) -> dict[str, str]:
-    """Return the versions of the files of several sources."""
+    """Return the change stamps of the files of several sources, by file name."""
     return {name: found for source in sources for name, found in versions_of(source).items()}
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Versions of files and stores at the beginning of a job, for comparison at its end.
+    """Change stamps of input files at the beginning of a job, compared with new ones at its end.
 
     Attributes
     ----------
-    now : returns the current versions
-    before : versions at the beginning of the job
+    now : returns the current change stamps
+    before : change stamps at the beginning of the job
     """
 
     now: Callable[[], FileVersions]
@@ -97,7 +102,7 @@ class Watch:
 
     @classmethod
     def by(cls, now: Callable[[], FileVersions]) -> Watch:
-        """Begin to watch the versions that a function returns."""
+        """Begin to watch the files whose change stamps a function returns."""
         return cls(now, now())
 
     def check(self) -> None:
@@ -138,12 +143,12 @@ class Watch:
 
 @dataclass(frozen=True)
 class Watched:
-    """Source with the watch of its files, which may have begun before the source was opened."""
+    """Source with the `Watch` of its files, which may have begun before the source was opened."""
 
     source: Source
     watch: Watch
 
     @classmethod
     def of(cls, source: Source | Watched) -> Watched:
-        """Return a watched source; a source without a watch is watched from now on."""
+        """Return the source with a watch; if it has none, one begins now."""
         return source if isinstance(source, Watched) else cls(source, Watch.of(source))

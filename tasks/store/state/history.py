@@ -25,18 +25,18 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class PastJob:
-    """Entry of a job that ended; a killed job writes none.
+    """Entry in the history of a store, about a job that ended; a killed job writes none.
 
     Attributes
     ----------
-    command : such as "compress"
+    command : command of the job, such as "compress"
     version : version of Gangsaw
-    began, ended : ISO 8601, UTC
+    began, ended : times of begin and end, ISO 8601 in UTC
     outcome : "done", "failed" or "interrupted"
-    chunks : of the store that were done by then, `resumed` of them by earlier runs
-    raw_bytes, stored_bytes : of these chunks
-    workers : processes that took part
-    source_bytes : of the files that the store was made of; 0 where that is not known
+    chunks, resumed : finished chunks of the store, and how many of them earlier runs had finished
+    raw_bytes, stored_bytes : bytes of these chunks
+    workers : number of processes that took part
+    source_bytes : bytes of the input files; 0 if unknown
     """
 
     command: str
@@ -59,7 +59,7 @@ class PastJob:
 
 
 def note(array: Place, entry: PastJob) -> None:
-    """Add an entry; a failed write is logged and raises nothing."""
+    """Append an entry to the job history of an array; log a failed write without raising."""
     try:
         known = [*_unpacked(array.get(HISTORY)), entry][-MOST_ENTRIES:]
         lines = [json.dumps(asdict(one)) for one in known]
@@ -74,14 +74,14 @@ def read_history(store: Place, arrays: Iterable[str]) -> tuple[PastJob, ...]:
     Parameters
     ----------
     store : prefix of the store
-    arrays : paths of its arrays, one of which has the history
+    arrays : paths of its arrays, one of which has the history below it
     """
     stored = store.get_many([f"{name}/{HISTORY}" if name else HISTORY for name in sorted(arrays)])
     return next((found for one in stored if (found := _unpacked(one))), ())
 
 
 def _unpacked(stored: Buffer | None) -> tuple[PastJob, ...]:
-    """Return the entries in an object; invalid lines are skipped."""
+    """Return the history entries in an object, one JSON line each; invalid lines are skipped."""
     if stored is None:
         return ()
     text = stored.to_bytes().decode(errors="replace")

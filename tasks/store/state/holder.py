@@ -16,7 +16,7 @@ from gangsaw.tasks.store.typed import read_fields
 
 @dataclass(frozen=True)
 class Holder:
-    """Identity of the process that writes to a target.
+    """Identity of the process that writes to a target, stored in the lease of the target.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Holder:
 
     @classmethod
     def me(cls) -> Holder:
-        """Return the holder of a new job in this process."""
+        """Return the identity of this process, with a token for a new job."""
         process = os.getpid()
         return cls(
             host=socket.gethostname(),

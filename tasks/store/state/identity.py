@@ -24,8 +24,8 @@ def identity_of_store(
 ) -> str:
     """Return the identity of a store's content.
 
-    If a job wrote the store, equal content has one identity wherever it is. In other stores it is
-    that of these objects at this address.
+    If a job wrote the store, equal content has the same identity at any address. For other stores
+    the identity depends on the address and on the change stamps of the objects.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def identity_of_store(
 
 
 def _samples(array: Place) -> str:
-    """Return the identity of an array's samples."""
+    """Return a digest of an array's manifest; of the chunks' change stamps if it is not valid."""
     manifest = _manifest(array)
     if manifest is not None and not _is_edited(array):
         content = hashlib.sha256()

@@ -45,7 +45,8 @@ class Job:
     source : identity of the source and name of its array
     array : SHA-256 of the target array's metadata: shape, dtype, chunks, codec and parameters
     n_chunks : number of chunks
-    batch_chunks : chunks per batch; in earlier versions the unit of journal entries and tasks
+    batch_chunks : chunks per batch (consecutive chunks); in earlier versions the unit of journal
+        entries and tasks
     """
 
     source: str
@@ -86,11 +87,11 @@ def unit_chunks(n_chunks: int, chunk_bytes: int) -> int:
 
 @dataclass(frozen=True)
 class Journal:
-    """Journal of one array.
+    """Journal of one array: objects with the records of chunks that a job has finished.
 
     Attributes
     ----------
-    array : prefix of the target array
+    array : store prefix of the target array
     job : fingerprint of the job; entries of other jobs are ignored
     batch_chunks : chunks per entry of an earlier version
     """
@@ -100,10 +101,10 @@ class Journal:
     batch_chunks: int
 
     def read(self, batch: range) -> Records | None:
-        """Return the records of a batch; None if its entry is absent, torn or of another job.
+        """Return the records of a batch; None if its entry is absent, truncated or of another job.
 
-        They are in an entry that begins with the batch, or in the entry that this thread read last:
-        a repeated task reads its batches in order.
+        They are in an entry that begins with the batch, or in the entry that this thread read last.
+        A repeated task reads its batches in order.
         """
         if (known := _LAST.found(self, batch)) is not None:
             return known
@@ -114,7 +115,7 @@ class Journal:
         return _LAST.found(self, batch)
 
     def begin(self, batch: range) -> bool:
-        """Begin to read ahead an entry; return False if nothing is gained by that. See `Place`."""
+        """Begin to read ahead the entry of a batch; return False if that gains nothing."""
         return self.array.begin(_key(batch.start), ENTRY_BYTES)
 
     def ready(self, batch: range) -> None:
@@ -128,14 +129,17 @@ class Journal:
     def write(self, *batches: Records) -> None:
         """Add the records of a task's finished batches, in order; flush their chunks before.
 
-        Consecutive batches in one part are one entry. An entry is not synced: if a power cut loses
-        it, its batches are repeated.
+        Consecutive batches in one part of the manifest are one entry. An entry is not synced: if a
+        power cut loses it, its batches are repeated.
         """
         for run in _runs(batches):
             self._add(run)
 
     def _add(self, run: Sequence[Records]) -> None:
-        """Write an entry, unless a copy of the task already wrote at least as many records."""
+        """Write consecutive batches as one entry, unless an entry with as many records exists.
+
+        A copy of a straggling task may have written it.
+        """
         key, data = _key(run[0].first), pack_batches(run)
         if self.array.create(key, data):
             return
@@ -145,9 +149,11 @@ class Journal:
             self.array.put(key, data)
 
     def entries(self, written: Iterable[int] = ()) -> Iterator[Records]:
-        """Yield the records of all batches in valid entries, parts that are written excepted.
+        """Yield the records of all batches in valid entries, those of an earlier version first.
 
-        Entries of an earlier version come first.
+        Parameters
+        ----------
+        written : numbers of manifest parts that are already written, whose entries are skipped
         """
         there = self.array / JOURNAL
         names = there.names()
@@ -176,7 +182,7 @@ class Journal:
                 self.write(*rest)
 
     def remove(self, part: int | None = None) -> None:
-        """Delete all entries, or those of a part whose records are in the manifest now."""
+        """Delete all entries, or those of one manifest part, by its number, that is written now."""
         place = self.array / JOURNAL
         (place if part is None else place / f"{part:05d}").delete_all()
 
@@ -189,21 +195,26 @@ class Journal:
                     yield from self._checked(stored.to_bytes(), self._first(key))
 
     def _first(self, key: str) -> int:
-        """Return the first chunk of an entry from its key; -1 for other keys."""
+        """Return the number of the first chunk of an entry from its key; -1 for other keys."""
         name = key.rpartition("/")[2]
         if not name.isdecimal():
             return -1
         return int(name) * (1 if "/" in key else self.batch_chunks)
 
     def _checked(self, stored: bytes, first: int) -> list[Records]:
-        """Return the records of an entry; none if it is torn, misplaced or of another job."""
+        """Return the records of each batch in an entry; [] if it is damaged or of another job.
+
+        Parameters
+        ----------
+        first : number of the first chunk by the key of the entry
+        """
         found = unpack_batches(stored) or []
         valid = bool(found) and found[0].job == self.job and found[0].first == first
         return [replace(records, from_journal=True) for records in found] if valid else []
 
 
 class _Last(threading.local):
-    """Entry that a thread read last: its batches by their first chunk."""
+    """Journal entry that a thread read last: its batches by their first chunk."""
 
     journal: Journal | None = None
 
@@ -211,7 +222,7 @@ class _Last(threading.local):
         self.journal, self.records = journal, {one.first: one for one in found}
 
     def found(self, journal: Journal, batch: range) -> Records | None:
-        """Return a batch and remove it: it may be deleted in the store and read again."""
+        """Return a batch and remove it here: it may be deleted in the store and read again."""
         if self.journal != journal:
             return None
         found = self.records.get(batch.start)
@@ -228,7 +239,7 @@ def _key(first: int) -> str:
 
 
 def _runs(batches: Iterable[Records]) -> Iterator[list[Records]]:
-    """Yield runs of consecutive batches within one part."""
+    """Yield lists of consecutive batches that lie within one part of the manifest."""
     run: list[Records] = []
     for one in batches:
         follows = bool(run) and run[-1].batch.stop == one.first

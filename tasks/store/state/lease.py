@@ -46,16 +46,16 @@ _own_leases: ContextVar[tuple[Lease, ...]] = ContextVar("gangsaw_leases", defaul
 
 
 class LeaseLost(JobFailed):
-    """Another job took the target over: this job stops, and resuming it would disturb the other."""
+    """Error: another job took the target over; this job stops, and must not be resumed."""
 
 
 class Lease:
-    """Lease that this process holds.
+    """Lease of a target that this process holds, so that no other job writes there.
 
     Attributes
     ----------
     target : prefix that the job writes to
-    home, key : prefix and key of the lease
+    home, key : prefix and key of the lease object
     holder : identity of this job
     is_shared : True if jobs that begin in its context use it
     lost : True if another job has taken the target over
@@ -168,7 +168,7 @@ def _leave(lease: Lease) -> None:
 
 
 def is_lease(key: str) -> bool:
-    """Return True for the key of a lease inside a store, its heartbeat or its take-over mark."""
+    """Return True for the store key of a lease, of its heartbeat or of its take-over mark."""
     return f"/{key}".rpartition("/.")[2].startswith("gangsaw/lease")
 
 
@@ -184,12 +184,12 @@ def is_free(target: Place) -> bool:
 
 
 def lease_of(target: Place) -> tuple[Place, str]:
-    """Return prefix and key of a target's lease."""
+    """Return the store prefix and the key under which the lease of a target is stored."""
     return _all_of(target)[0]
 
 
 def _all_of(target: Place) -> list[tuple[Place, str]]:
-    """Return prefix and key of a target's lease, then those that another job might have used.
+    """Return prefix and key of a target's lease, then of the lease that another job may have used.
 
     A mount point cannot be replaced, and its parent folder may be private to this container.
     """
@@ -221,7 +221,7 @@ def _is_mount(folder: Path) -> bool:
 
 
 def _take(lease: Lease, stack: ExitStack) -> None:
-    """Take a lease and register its release with the stack."""
+    """Create the object of a lease and register its removal with the stack."""
     folder = lease.home.folder
     if folder is not None:
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -239,8 +239,8 @@ def _take(lease: Lease, stack: ExitStack) -> None:
 def _create(home: Place, key: str, me: Holder, target: Place) -> None:
     """Create a lease or take over an abandoned one; raise BadParams if its holder is alive.
 
-    If several jobs find it abandoned, one takes it over: the job that creates a mark for exactly
-    this lease and then still finds the lease unchanged.
+    If several jobs find it abandoned, one takes it over. That job creates a mark for exactly this
+    lease, and then still finds the lease unchanged.
     """
     for _ in range(MOST_TRIES):
         if home.create(key, me.pack()):
@@ -279,7 +279,12 @@ def _refuse_living(home: Place, key: str, stored: bytes, target: Place) -> None:
 
 
 def _age(home: Place, key: str, found: Holder) -> float:
-    """Return the seconds since the last heartbeat, by the store's clock if it has one."""
+    """Return the seconds since the last heartbeat of a lease, by the store's clock if it has one.
+
+    Parameters
+    ----------
+    found : holder in the lease
+    """
     beat = _beat(key, found)
     written = [seconds for one in (key, beat) if (seconds := home.modified(one)) is not None]
     if not written:

@@ -31,7 +31,7 @@ ENTRIES_AT_ONCE = 16  # entries written concurrently
 
 @dataclass
 class _FillingPart:
-    """Part of the manifest with rows missing.
+    """Part of the manifest, up to PART_ROWS rows, with rows of unfinished chunks still missing.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class _FillingPart:
         return self.n_done == len(self.rows)
 
     def add(self, records: Records) -> tuple[int, int]:
-        """Add records of chunks; return the number of new chunks and their raw bytes."""
+        """Add records of finished chunks; return the number of new chunks and their raw bytes."""
         start = records.first - self.first
         at = slice(start, start + len(records.rows))
         n_new = len(records.rows) - int(np.count_nonzero(self.is_done[at]))
@@ -70,7 +70,7 @@ class _FillingPart:
         return n_new, raw_bytes
 
     def drop(self, chunks: range, coder: ArrayCoder) -> tuple[int, int, int]:
-        """Mark chunks as not done; return their former number, raw bytes and stored bytes."""
+        """Mark chunks as not done; return number, raw and stored bytes of those that were done."""
         numbers = [number for number in chunks if self.is_done[number - self.first]]
         n_samples = coder.grid.n_samples
         known = int(sum(n_samples(self.first + i) for i in np.flatnonzero(self.is_done).tolist()))
@@ -83,14 +83,16 @@ class _FillingPart:
         return len(numbers), raw_bytes, stored_bytes
 
     def gaps(self) -> Iterator[range]:
-        """Yield the runs of chunks that are not done."""
+        """Yield ranges of consecutive chunks that are not done."""
         edges = np.flatnonzero(np.diff(self.is_done.astype(np.int8), prepend=1, append=1))
         for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
             yield range(self.first + start, self.first + stop)
 
 
 class Ledger:
-    """Collector of the records of an array's finished batches, in any order, with repeats.
+    """Records of the finished chunks of an array, which a job adds in any order and repeatedly.
+
+    Each complete part of the manifest is written at once, and removed from memory and journal.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ class Ledger:
 
     Attributes
     ----------
-    written : rows of the complete parts that are written, by number
+    written : rows of dtype PART of the parts that are written, by part number
     is_mending : True if an earlier run had finished the array
     n_done, raw_bytes, stored_bytes : number, raw size and stored size of the finished chunks
     """
@@ -113,7 +115,7 @@ class Ledger:
         self.n_done = self.raw_bytes = self.stored_bytes = 0
 
     def find_written(self) -> None:
-        """Add the parts that an earlier run of this job wrote."""
+        """Add the manifest parts that an earlier run of this job wrote."""
         if self.n_parts == 1:
             return
         for number in manifest_shards.parts_there(self.journal.array):
@@ -124,7 +126,10 @@ class Ledger:
                 self._count(len(chunks), found[0].raw_bytes, found[0].stored_bytes)
 
     def take(self, manifest: Manifest) -> None:
-        """Add the records of a finished job; its parts are only replaced when all is done again."""
+        """Add the manifest of a finished job, whose lost chunks this job writes again.
+
+        Its parts are replaced only when all chunks are done again.
+        """
         self.is_mending = True
         if manifest.whole is not None:
             self.add(replace(manifest.whole, job=self.journal.job))
@@ -136,7 +141,7 @@ class Ledger:
                 self._count(len(part.rows), part.raw_bytes, part.stored_bytes)
 
     def add(self, records: Records) -> None:
-        """Add the records of finished chunks, except those of parts that are written."""
+        """Add the records of finished chunks, except those in manifest parts already written."""
         for number, inside in self._by_part(records):
             if number in self.written:
                 continue
@@ -147,7 +152,7 @@ class Ledger:
                 self._write(number)
 
     def drop(self, chunks: range, coder: ArrayCoder) -> None:
-        """Mark chunks of one part as not done, because the store has lost them."""
+        """Mark chunks of one manifest part as not done, because the store has lost them."""
         number = chunks.start // manifest_shards.PART_ROWS
         if number in self.written:
             self._reopen(number)
@@ -156,7 +161,7 @@ class Ledger:
 
     @property
     def gaps(self) -> tuple[range, ...]:
-        """Runs of chunks that are not done, split at part borders."""
+        """Ranges of consecutive chunks that are not done, split at borders of manifest parts."""
         return tuple(gap for number in range(self.n_parts) for gap in self._gaps(number))
 
     def finish(self) -> None:
@@ -174,13 +179,13 @@ class Ledger:
         write_root(array, job, self.n_chunks, np.array(rows, PART))
 
     def forget(self) -> None:
-        """Delete this job's records of finished chunks in the store, a manifest excepted."""
+        """Delete the journal and the parts that this job wrote; a manifest stays."""
         self.journal.remove()
         if not self.is_mending:
             (self.journal.array / manifest_shards.PARTS).delete_all()
 
     def _write(self, number: int) -> None:
-        """Write a complete part and delete its journal entries."""
+        """Write a complete manifest part, by its number, and delete its journal entries."""
         part = self.filling.pop(number)
         records = Records(self.journal.job, part.first, part.raw_bytes, part.rows)
         self.written[number] = write_part(self.journal.array, number, records)
@@ -208,7 +213,10 @@ class Ledger:
             yield manifest_shards.part_range(number, self.n_chunks)
 
     def _by_part(self, records: Records) -> Iterator[tuple[int, Records]]:
-        """Yield the records of each part; batches of an earlier version may lie in two parts."""
+        """Split records by manifest part; yield part number and records of each.
+
+        Batches of an earlier version may lie in two parts.
+        """
         size, whole = manifest_shards.PART_ROWS, records.batch
         if not whole:
             return
@@ -225,10 +233,10 @@ class Ledger:
 
 
 class EntryWriter:
-    """Writer that combines many results into few journal entries, each a request to the store.
+    """Writer of journal entries on the client, each with the records of many results.
 
-    A killed job repeats the chunks since the last entry. A job that succeeds writes no last entry,
-    since the manifests follow.
+    An entry costs a request to the store. A killed job repeats the chunks since the last entry. A
+    job that succeeds writes no last entry, since the manifests follow.
 
     Parameters
     ----------
@@ -250,7 +258,7 @@ class EntryWriter:
             self.write()
 
     def forget(self, array: int) -> None:
-        """Discard the waiting records of an array that has its manifest."""
+        """Discard the waiting records of an array (by index) whose manifest has been written."""
         self._waiting.pop(array, None)
 
     def write(self) -> None:

@@ -40,15 +40,15 @@ CACHED_PARTS = 2  # cached parts: one that is read, one that the next batches ne
 
 @dataclass(frozen=True, eq=False)
 class Manifest:
-    """Records of all chunks of an array, read part by part.
+    """Manifest of a finished array: stored bytes and checksum of each chunk, read part by part.
 
     Attributes
     ----------
-    array : prefix of the array
+    array : store prefix of the array
     job : fingerprint of the job that wrote it
     n_chunks, raw_bytes, stored_bytes : number, raw size and stored size of all chunks
     whole : all records if they are one object; None if they are in parts
-    table : (parts,) of dtype PART
+    table : (parts,) of dtype PART, sizes and checksum of each part
     part_rows : chunks of each part but the last
     """
 
@@ -62,7 +62,7 @@ class Manifest:
     part_rows: int
 
     def part(self, number: int) -> Records:
-        """Return the records of a part; raise CorruptChunk if it is absent or damaged."""
+        """Return the records of a part by its number; raise CorruptChunk if absent or damaged."""
         return self.whole if self.whole is not None else _part(self, number)
 
     def parts(self) -> Iterator[Records]:
@@ -70,7 +70,7 @@ class Manifest:
         return map(self.part, range(1 if self.whole is not None else len(self.table)))
 
     def cut(self, batch: range) -> Records:
-        """Return the records of a batch within one part; raw bytes of strings are unknown: 0."""
+        """Return the records of a batch that lies within one part; raw bytes of strings are 0."""
         part = self.part(batch.start // self.part_rows)
         first = batch.start - part.first
         return Records(self.job, batch.start, 0, part.rows[first : first + len(batch)])
@@ -81,7 +81,7 @@ class Manifest:
             self.checked_part(number)
 
     def checked_part(self, number: int) -> Records:
-        """Return the records of a part; raise CorruptChunk if they do not match its row."""
+        """Return the records of a part; raise CorruptChunk if they do not match their table row."""
         rows = range(number * self.part_rows, min((number + 1) * self.part_rows, self.n_chunks))
         found = read_part(self.array, number)
         if found is None or found[1] != self.table[number] or found[0].batch != rows:
@@ -97,7 +97,10 @@ def _part(manifest: Manifest, number: int) -> Records:
 
 
 def fold_parts(job: str, entries: Iterable[Records]) -> Records:
-    """Return the records of all chunks of a job; raise ValueError if a chunk is missing."""
+    """Concatenate journal entries in any order to the records of all chunks of a job.
+
+    Raises ValueError if a chunk is missing.
+    """
     ordered = sorted(entries, key=lambda records: records.first)
     ends = [0, *(records.batch.stop for records in ordered)]
     if any(one.first != end for one, end in zip(ordered, ends, strict=False)):
@@ -135,7 +138,14 @@ def write_manifest(array: Place, records: Records) -> None:
 
 
 def write_root(array: Place, job: str, n_chunks: int, table: NDArray[np.void]) -> None:
-    """Write the root of written parts, which marks the array as finished."""
+    """Write the root of a manifest in parts, which marks the array as finished.
+
+    Parameters
+    ----------
+    job : fingerprint of the job
+    n_chunks : number of chunks of the array
+    table : (parts,) of dtype PART
+    """
     header = {
         "format": IN_PARTS,
         "job": job,

@@ -19,22 +19,22 @@ PART = np.dtype([("raw", "<u8"), ("stored", "<u8"), ("crc32c", "<u4")])
 
 
 def n_parts(n_chunks: int) -> int:
-    """Return the number of parts for `n_chunks` chunks, at least 1."""
+    """Return the number of manifest parts for `n_chunks` chunks, at least 1."""
     return max(1, -(-n_chunks // PART_ROWS))
 
 
 def part_range(number: int, n_chunks: int) -> range:
-    """Return the numbers of the chunks of a part."""
+    """Return the numbers of the chunks in a manifest part, given its number."""
     return range(number * PART_ROWS, min((number + 1) * PART_ROWS, n_chunks))
 
 
 def part_key(number: int) -> str:
-    """Return the key of a part, relative to its array."""
+    """Return the key of a manifest part, relative to its array."""
     return f"{PARTS}/{number:05d}"
 
 
 def write_part(array: Place, number: int, records: Records) -> np.void:
-    """Write a part and flush it to disk; return its row of the root."""
+    """Write a manifest part and flush it to disk; return its row (dtype PART) of the root."""
     data = records.pack()
     array.put(part_key(number), data)
     array.flush([part_key(number)])
@@ -42,7 +42,7 @@ def write_part(array: Place, number: int, records: Records) -> np.void:
 
 
 def read_part(array: Place, number: int) -> tuple[Records, np.void] | None:
-    """Return a part and its row of the root, or None if it is absent or damaged."""
+    """Return the records and the row (dtype PART) of a manifest part; None if absent or damaged."""
     stored = array.get(part_key(number))
     if stored is None:
         return None
@@ -52,7 +52,7 @@ def read_part(array: Place, number: int) -> tuple[Records, np.void] | None:
 
 
 def parts_there(array: Place) -> list[int]:
-    """Return the numbers of the parts in the store, damaged ones included."""
+    """Return the numbers of the manifest parts in the store, damaged ones included."""
     return [int(name) for name in (array / PARTS).names() if name.isdecimal()]
 
 
@@ -63,5 +63,5 @@ def _row(records: Records, data: bytes) -> np.void:
 
 
 def is_metadata_key(key: str) -> bool:
-    """Return True for the key of an object of an array that is no chunk."""
+    """Return True for the key of an object of an array that is no chunk, such as zarr.json."""
     return key in METADATA_KEYS or key.startswith(f"{FOLDER}/")

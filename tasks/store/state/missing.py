@@ -45,13 +45,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class KnownChunks:
-    """Chunks of an array whose stored bytes a manifest describes.
+    """Chunks of an array whose stored bytes its manifest still describes.
 
     Attributes
     ----------
     manifest : manifest of the array; None if none is valid
-    counts : number of chunks with a record along each axis
-    known : number of chunks with a valid record along each axis
+    counts : number of chunks in the manifest along each axis
+    known : number of these chunks along each axis that no other program may have rewritten
     """
 
     manifest: Manifest | None = None
@@ -136,7 +136,7 @@ class RecordedChunks:
 
 
 def _known_chunks(place: Place, grid: ChunkGrid, dtype: Dtype) -> KnownChunks:
-    """Return the chunks with a valid record; none without a job or a valid manifest.
+    """Return the chunks of an array with a valid record; none without a job or a valid manifest.
 
     Coordinates, which have no job of their own, may be edited by other programs.
     """
@@ -256,7 +256,7 @@ async def _in_new_thread(
 
 
 def _cut(stored: Buffer, wanted: ByteRequest) -> Buffer:
-    """Return a range of bytes as a store would."""
+    """Return the requested range of an object's bytes, as a store would."""
     if isinstance(wanted, RangeByteRequest):
         return stored[wanted.start : wanted.end]
     if isinstance(wanted, OffsetByteRequest):

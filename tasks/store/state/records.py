@@ -30,14 +30,14 @@ ROW = np.dtype([("stored", "<u8"), ("crc32c", "<u4")])
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records of consecutive finished chunks.
+    """Stored size and checksum of each of some consecutive finished chunks.
 
     Attributes
     ----------
     job : fingerprint of the job that wrote them
     first : number of the first chunk
-    raw_bytes : size of their samples
-    rows : (n,) of dtype ROW
+    raw_bytes : size of the samples of all these chunks
+    rows : (n,) of dtype ROW: stored bytes and CRC-32C of each chunk
     from_journal : True if they were read from the journal
     """
 
@@ -49,7 +49,7 @@ class Records:
 
     @property
     def stored_bytes(self) -> int:
-        """Sum of the stored bytes."""
+        """Sum of the stored bytes of the chunks."""
         return int(self.rows["stored"].sum())
 
     @property
@@ -58,7 +58,7 @@ class Records:
         return range(self.first, self.first + len(self.rows))
 
     def pack(self) -> bytes:
-        """Return the bytes of the object: equal records give equal bytes."""
+        """Serialize the records as a journal entry or manifest; equal records give equal bytes."""
         return self._pack({})
 
     def _pack(self, more: dict[str, object]) -> bytes:
@@ -90,7 +90,7 @@ def add_checksum(*body: bytes | memoryview) -> bytes:
 
 
 def strip_checksum(data: bytes) -> bytes | None:
-    """Return the body of a result of `add_checksum`, or None if it is truncated or damaged."""
+    """Return the data that `add_checksum` prefixed, or None if they are truncated or damaged."""
     return data[9:] if _has_valid_checksum(data) else None
 
 
@@ -105,20 +105,20 @@ def concatenate_records(job: str, first: int, several: Sequence[Records]) -> Rec
 
 
 def pack_batches(several: Sequence[Records]) -> bytes:
-    """Return one object of consecutive batches; for one batch it equals that of `pack`."""
+    """Serialize consecutive batches as one journal entry; a single one as `Records.pack` does."""
     whole = concatenate_records(several[0].job, several[0].first, several)
     counts = [[len(records.rows), records.raw_bytes] for records in several]
     return whole._pack({"batches": counts} if len(several) > 1 else {})
 
 
 def unpack_records(data: bytes) -> Records | None:
-    """Return the records, or None for bytes that are torn, damaged or of an unknown format."""
+    """Return the records in a journal entry or manifest; None if damaged or of unknown format."""
     found = _unpacked(data)
     return None if found is None else found[0]
 
 
 def unpack_batches(data: bytes) -> list[Records] | None:
-    """Return the records of each batch in an object of `pack_batches`; see `unpack_records`."""
+    """Return the records of each batch in a journal entry; None as for `unpack_records`."""
     if (found := _unpacked(data)) is None:
         return None
     whole, counts = found

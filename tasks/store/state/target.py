@@ -42,7 +42,7 @@ DIFFERENT = {
 
 @dataclass(frozen=True)
 class Target:
-    """Locations of a job's output: the final one, and the one that the job writes to.
+    """Store prefixes of a job's output: the final one, and the one that the job writes to.
 
     Attributes
     ----------
@@ -85,12 +85,12 @@ def choose_target(
     resume: bool,
     overwrite: bool,
 ) -> Target:
-    """Choose the location to write to, creating nothing. The lease of `final` is held.
+    """Choose the location to write to, creating nothing; the caller holds the lease of `final`.
 
     Parameters
     ----------
     final : prefix that the user named
-    jobs : jobs by array name
+    jobs : identities of the jobs by array name
     confirm : raises if the lease is lost
     resume, overwrite : options of the user
 
@@ -202,7 +202,7 @@ def state_of(array: Place) -> tuple[bool, bool]:
 
 
 def discard_begun(final: Place, names: Collection[str], confirm: Callable[[], None]) -> None:
-    """Remove what the last job on arrays of these names began and did not finish.
+    """Remove the unfinished output of the last job on arrays of these names.
 
     The lease of `final` is held. An old store that the job would have replaced stays.
     """
@@ -223,9 +223,13 @@ def _is_job(place: Place, jobs: Mapping[str, Job]) -> bool:
 def _to_resume(
     final: Place, staging: Place | None, jobs: Mapping[str, Job], *, overwrite: bool
 ) -> Place | None:
-    """Return the location where these jobs began, or None; raise BadParams for other jobs.
+    """Return the location of these jobs' unfinished output or None; raise BadParams for other jobs.
 
     The output of an abandoned overwriting job may still be next to the store.
+
+    Parameters
+    ----------
+    staging : sibling directory of an overwriting job, if any
     """
     begun = [p for p in (staging, final) if p is not None and _is_job(p, jobs)]
     for place in begun:
