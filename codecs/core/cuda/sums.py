@@ -10,7 +10,7 @@ from gangsaw.codecs.core.cuda.device import cupy
 
 
 def on_device(table: npt.NDArray[np.int64]) -> DeviceArray:
-    """Return a device copy of a table of addresses and numbers."""
+    """Return a device copy of an int64 table, whose rows are the arguments of kernels."""
     copied: DeviceArray = cupy().asarray(np.ascontiguousarray(table, np.int64))
     return copied
 
