@@ -33,9 +33,8 @@ class ChunkPlan:
     n_lanes : lanes per block, 0 for a codec without lanes
     lane_width : bytes per lane length in the index, 0 without lanes
     view : function from a block of the grid to the view of it that backends take
-    lanes_for : function from the bits of a block's lanes, first item and end of a range in a 1-D
-        block to the lanes that decode the range, ascending; None for a codec whose lanes cannot be
-        read alone
+    lanes_for : function from the bits of a block's lanes and a range of a 1-D block (first item,
+        end) to the lanes to decode, ascending; None for a codec whose lanes cannot be read alone
     sums_lanes : True if the index has a checksum for each lane, see `FrameLayout`
     version : codec version to store in the header, if an earlier one can read what these parameters
         write; 0 for the latest
