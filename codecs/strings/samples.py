@@ -56,7 +56,7 @@ def _log() -> list[bytes]:
 
 
 def _strings(items: Iterable[bytes]) -> NumpyArray:
-    """Return strings as Zarr's vlen-utf8 serializes them: count, then each string after a length."""
+    """Return strings as Zarr's vlen-utf8 serializes them: their number, then sizes and strings."""
     listed = list(items)
     parts = [len(listed).to_bytes(4, "little")]
     parts += (part for item in listed for part in (len(item).to_bytes(4, "little"), item))

@@ -24,9 +24,10 @@ SYMBOL_BITS, TABLE_BITS = 6, 12  # approximate bits of a table, per symbol and i
 def merge_contexts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Merge contexts to share a frequency table; return the table of each, (n_contexts,) int64.
 
-    counts : (n_contexts, n_symbols) counts of symbols. Tables are numbered by first context. A
-        context without counts has the table of the context
+    Tables are numbered by first context. A context without counts has the table of the context
     before it.
+
+    counts : (n_contexts, n_symbols), counts of symbols
     """
     table_of = np.empty(len(counts), np.int64)
     merge(np.ascontiguousarray(counts), table_of)

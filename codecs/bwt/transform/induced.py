@@ -65,7 +65,9 @@ def sort_pieces(
 ) -> None:
     """Sort the LMS substrings (text between LMS positions); fill complements of their positions.
 
-    Other items of `suffixes` are 0. lms : (m,) int32, descending, m > 1
+    Other items of `suffixes` are 0.
+
+    lms : (m,) int32, descending, m > 1
     """
     suffixes[:] = ZERO
     set_ends(counts, buckets)

@@ -50,10 +50,12 @@ def invert(bwt: Bytes, rows: Rows, out: Bytes) -> None:
 def fill_words(bwt: Bytes, first: int, words: UInt32s) -> None:
     """Fill the table that the inverse transform follows: per row, next row << 8 | first byte.
 
-    The next row is that of the suffix one byte shorter. words : (n + 2,) uint32. Row 0, the end,
-    leads to n + 1, and that to itself: a chain that ends early does not return. No row leads to
-    `first`, the row of the sentinel. Therefore n steps from there that end at row 0 have visited
-    each row once, for any bytes.
+    The next row is that of the suffix one byte shorter. Row 0, the end, leads to n + 1, and that to
+    itself: a chain that ends early does not return. No row leads to `first`, the row of the
+    sentinel. Therefore n steps from there that end at row 0 have visited each row once, for any
+    bytes.
+
+    words : (n + 2,) uint32, filled
     """
     n, part = np.uint64(bwt.size), np.uint64(bwt.size) // PARTS
     next_of = np.zeros((PARTS, BYTE_VALUES), np.uint32)

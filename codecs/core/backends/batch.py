@@ -23,7 +23,7 @@ Numbers: TypeAlias = Sequence[int]  # block numbers, ascending
 
 
 class Encoded(NamedTuple):
-    """Result of encoding one block: its payload, and the bit lengths of its lanes.
+    """Result of encoding one block: its payload, and the bit lengths of its lanes, if it has any.
 
     Attributes
     ----------

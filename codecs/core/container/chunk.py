@@ -30,6 +30,8 @@ Reader: TypeAlias = Generator[list[Range | None], list[Bytes | None], Runs | Non
 class ChunkCoder:
     """Encoder and decoder of chunks of one shape and dtype with one set of parameters.
 
+    An encoded chunk is a frame, see SPEC.md.
+
     Attributes
     ----------
     name : the codec's Zarr name, for the recorder
@@ -66,7 +68,7 @@ class ChunkCoder:
         return self.encode_all([chunk])[0]
 
     def encode_all(self, chunks: Sequence[Array]) -> list[memoryview]:
-        """Return the frames of chunks in the same kind of memory, encoded in one call."""
+        """Return the frames of chunks in one kind of memory, encoded in one call of the backend."""
         self._check(chunks)
         if not chunks:
             return []

@@ -34,13 +34,13 @@ MAX_BLOCK_BYTES = (1 << 32) - 1  # a length has 32 bits
 
 @dataclass(frozen=True)
 class FrameLayout:
-    """Layout of one chunk's frame, as array metadata and codec parameters imply it.
+    """Layout of the frame (encoded bytes) of a chunk, as metadata and codec parameters imply it.
 
     Attributes
     ----------
     codec_id, codec_version : from the codec's SPEC.md
     n_blocks : blocks in the chunk
-    n_lanes : lanes per block, 0 for a codec without lanes
+    n_lanes : lanes per block (parts that are decoded in parallel), 0 for a codec without lanes
     lane_bytes : bytes per lane length in the index, 0 without lanes
     sums_lanes : True if the index has a checksum for each lane. Such lanes are whole bytes, and can
         be read separately.
@@ -315,7 +315,7 @@ def _of_earlier(data: bytes, layout: FrameLayout) -> FrameLayout:
 
 
 def _check_prelude(data: bytes, layout: FrameLayout) -> None:
-    """Check SPEC.md, "What a reader must check", 1 to 3."""
+    """Check magic, versions, codec id, blocks: SPEC.md, "What a reader must check", 1 to 3."""
     size = PRELUDE.size
     if len(data) < size + CHECKSUM.size:
         raise CorruptChunk(f"{len(data)} bytes are too few for a header")
@@ -335,7 +335,7 @@ def _check_prelude(data: bytes, layout: FrameLayout) -> None:
 
 
 def _check_lanes(data: bytes, layout: FrameLayout) -> None:
-    """Check SPEC.md, "What a reader must check", the rest of 3."""
+    """Raise the error of wrong lanes or reserved bytes: SPEC.md, "What a reader must check", 3."""
     _check_size(data, layout)
     n_lanes, width = LANES.unpack_from(data, PRELUDE.size + CHECKSUM.size)
     _agree("lanes and their width", (n_lanes, width), (layout.n_lanes, layout.lane_bytes))
@@ -348,7 +348,7 @@ def _check_size(data: bytes, layout: FrameLayout) -> None:
 
 
 def _check_index(data: bytes, layout: FrameLayout) -> None:
-    """Check SPEC.md, "What a reader must check", 4."""
+    """Check size and checksum of the index: SPEC.md, "What a reader must check", 4."""
     _check_size(data, layout)
     found = CHECKSUM.unpack_from(data, HEADER_BYTES - CHECKSUM.size)[0]
     if found != layout.index_checksum(data[HEADER_BYTES:]):
@@ -361,7 +361,7 @@ def _agree(what: str, found: object, implied: object) -> None:
 
 
 def _read_index(data: bytes, layout: FrameLayout) -> Index:
-    """Read the index; check SPEC.md, "What a reader must check", 5."""
+    """Read the index and check its lanes: SPEC.md, "What a reader must check", 5."""
     n, at = layout.n_blocks, HEADER_BYTES
     pairs = np.frombuffer(data, "<u4", 2 * n, at)
     offsets = np.empty(n + 1, np.int64)

@@ -30,7 +30,7 @@ class ChunkPlan:
     Attributes
     ----------
     grid : division of the chunk into blocks
-    n_lanes : lanes per block, 0 for a codec without lanes
+    n_lanes : lanes per block (parts that are decoded in parallel), 0 for a codec without lanes
     lane_width : bytes per lane length in the index, 0 without lanes
     view : function from a block of the grid to the view of it that backends take
     lanes_for : function from the bits of a block's lanes and a range of a 1-D block (first item,

@@ -49,7 +49,10 @@ def shorter_bodies(
 
 
 def _dense_bodies(texts: Texts, marks: DeviceMarks) -> tuple[list[Body], object]:
-    """Encode the bases of blocks in mode dense; an empty body for blocks without bases or marks."""
+    """Encode the bases of blocks in mode dense; empty bodies for those without bases.
+
+    Bodies of blocks whose marks are too long are empty, too.
+    """
     known = enumerate(zip(bases_in(texts, marks), marks.parts, strict=True))
     shapes = {i: shape_of(n) for i, (n, own) in known if n and own is not None}
     bodies = [Body(DENSE, NOTHING) for _ in marks.parts]

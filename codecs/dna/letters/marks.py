@@ -110,7 +110,7 @@ def close_run(run: OddRun, out: Marks) -> OddRun:
 
 @jit_norefs_inline
 def extend_run(run: OddRun, begin: int, end: int, value: int, out: Marks) -> OddRun:
-    """Extend the current run by letters [begin, end) of one exception, or write it and start one."""
+    """Extend the current run by letters [begin, end) of an exception, or write it and begin one."""
     if run.begin != NOTHING and run.end == begin and run.value == value:
         return OddRun(run.begin, end, value, run.before, run.used)
     run = close_run(run, out)
@@ -180,8 +180,9 @@ def mark_piece(
 ) -> FoundMarks:
     """Find and write the marks of text[begin:end]; clear the packed codes of exceptions.
 
-    The first run may extend the last one before. begin : a multiple of VECTOR_BYTES; out : buffers,
-    SLACK bytes longer than the marks may be
+    The first run may extend the last one before.
+
+    begin : a multiple of VECTOR_BYTES; out : buffers, SLACK bytes longer than the marks may be
     """
     odd, low = found
     if low.end != begin:  # the skipped pieces have no lower case

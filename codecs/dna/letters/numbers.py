@@ -80,8 +80,9 @@ def least_bytes(exceptions: Ints, cases: Ints) -> Ints:
 def most_mark_bytes(runs: Ints, sizes: Ints) -> Ints:
     """Return an upper bound of the stored bytes of marks of one kind, for each block.
 
-    runs : number of runs in each block; sizes : letters of each block. A number takes a byte, and
-        one more for each 128 letters that it counts.
+    A number takes a byte, and one more for each 128 letters that it counts.
+
+    runs : number of runs in each block; sizes : letters of each block
     """
     return 3 * runs + sizes // 128
 
