@@ -92,9 +92,14 @@ def move_tile(
 ) -> Lowering:
     """Transpose a square of items between rows anywhere in memory and a table of words, either way.
 
-    Item j of word k, words[(k % 2) * odd + (k // 2) * pair + j], is word k of row j, at the byte
-    address base + rows[j]; words and rows (int64) are pointers. side, a `static`, is the number of
-    items along a side; back, a `static`, is 1 to write the rows.
+    Item j of word k in the table is word k of row j.
+
+    Parameters
+    ----------
+    words : pointer to the table; its item is words[(k % 2) * odd + (k // 2) * pair + j]
+    base, rows : row j begins at the byte address base + rows[j]; rows is a pointer to int64
+    side : `static`, number of items along a side of the square
+    back : `static`, 1 to write the rows, 0 to write the table
     """
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -240,7 +245,7 @@ def _item_vector(
     place: tuple[Value, Value, Value],
     lanes: int,
 ) -> Value:
-    """Load `lanes` items of array[z, y, x:] as a vector; they must be adjacent in memory.
+    """Load `lanes` items that follow array[z, y, x] in memory, with it, as a vector.
 
     The same items in row y + 1 are prefetched. Rows of a block are too short, and those of other
     bands too far apart, for the hardware to predict them.
@@ -281,11 +286,16 @@ def copy_items(
 ) -> Lowering:
     """Copy a vector or square tile of samples of array (z, y, x) to `out`, and update extremes.
 
-    Items are converted to the dtype of `out`. With a square tile, they are transposed. For place
-    (z, y, x) and steps (first, step), lane i of out[first + j * step] is array[z + i, y, x + j],
-    with items along x adjacent in memory. With one row, lane i of out[first] is array[z + i, y, x],
-    with items along z adjacent. `extremes` are the (min, max) vectors so far, and returned with
-    these items.
+    Items are converted to the dtype of `out`.
+
+    Parameters
+    ----------
+    place : (z, y, x) of the first item
+    steps : (first, step), indices in `out`. With a square tile, items are transposed: lane i of
+        out[first + j * step] is array[z + i, y, x + j]; items along x are adjacent in memory. With
+        one row, lane i of out[first] is array[z + i, y, x]; items along z are adjacent.
+    extremes : (min, max) vectors so far; the result includes these items
+    tile : lanes and rows, both `static`
     """
     n, n_rows = (side.count for side in tile.types)
 
