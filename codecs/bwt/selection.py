@@ -73,7 +73,7 @@ CAPABILITIES = _Capabilities()
 
 
 def _is_plain(shape: Extents, dtype: Dtype) -> bool:
-    """Return True if an array is bytes on one axis."""
+    """Return True for an array of uint8 on one axis."""
     return len(shape) == 1 and dtype.str[1:] == "u1"
 
 

@@ -48,7 +48,7 @@ class Payload(NamedTuple):
 
     @property
     def stored_form(self) -> int:
-        """The form as stored in the head."""
+        """Form as stored in the head, with the flag of exchanged T and U."""
         return self.form + EXCHANGED * self.is_exchanged
 
 

@@ -123,7 +123,7 @@ class DeviceBackend(Generic[ParamsT]):
     def _encode_run(
         self, sources: Sequence[DeviceArray], encoder: DeviceEncoder[ParamsT], params: ParamsT
     ) -> list[Encoded]:
-        """Encode a batch of blocks that fits the device's memory."""
+        """Encode consecutive blocks that fit the device's memory together."""
         taken = [encoder.takes(source, params) for source in sources]
         here = [source for source, own in zip(sources, taken, strict=True) if own]
         there = [to_host(source) for source, own in zip(sources, taken, strict=True) if not own]
@@ -166,7 +166,7 @@ class DeviceBackend(Generic[ParamsT]):
         return decoder if decoder is not None and decoder.takes(target, params) else None
 
     def _decode_run(self, runs: Runs, targets: Sequence[DeviceArray], params: ParamsT) -> None:
-        """Decode a batch that fits the device's memory; raise the first corrupt block's error."""
+        """Decode blocks that fit the device together; raise the error of the first corrupt one."""
         pairs = zip(runs.payloads, targets, strict=True)
         decoders = [self._decoder_of(payload, target, params) for payload, target in pairs]
         wrong: Errors = {}

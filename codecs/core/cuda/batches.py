@@ -16,7 +16,7 @@ class _PerBlock(Protocol):
     """Interface of a sequence with one item per block, which can be sliced."""
 
     def __getitem__(self, run: Run, /) -> object:
-        """Return the items of a run of blocks."""
+        """Return the items of a slice of blocks."""
 
 
 def in_batches(

@@ -24,7 +24,7 @@ class CompileError(Exception):
 
 
 class Compiled(NamedTuple):
-    """Output of the compiler for one source: machine code and log."""
+    """Output of the compiler for one source: machine code, PTX and log."""
 
     code: bytes  # machine code for one architecture, as cuModuleLoad takes it ("cubin")
     ptx: bytes  # the PTX that `code` was assembled from

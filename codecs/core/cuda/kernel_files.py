@@ -52,7 +52,7 @@ def _found(place: Path, key: str) -> Path | None:
 
 
 def _stored(key: str, code: bytes) -> Path:
-    """Write machine code to the kernel folder, or to a temporary one if that is not possible."""
+    """Write machine code to a file in the kernel folder, else in a temporary one; return its path."""
     with suppress(OSError):
         return _written(kernel_folder(), key, code)
     try:
@@ -62,7 +62,7 @@ def _stored(key: str, code: bytes) -> Path:
 
 
 def _written(place: Path, key: str, code: bytes) -> Path:
-    """Write machine code to folder `place` atomically; return the path."""
+    """Write machine code to a file in folder `place` atomically; return its path."""
     place.mkdir(parents=True, exist_ok=True)
     handle, partial = tempfile.mkstemp(dir=place)
     try:

@@ -210,11 +210,11 @@ class _NoAddresses(_Instead):
 
 class _PartContext(_Instead):
     def codegen(self) -> _PartCodegen:
-        """Return a code generator that restores cached code as parts."""
+        """Return a code generator whose restored libraries are `LinkedLibrary`."""
         return _PartCodegen(self._it.codegen())
 
 
 class _PartCodegen(_Instead):
     def unserialize_library(self, data: tuple[str, str, bytes]) -> LinkedLibrary:
-        """Restore a part from cached data."""
+        """Restore a `LinkedLibrary` from cached data."""
         return LinkedLibrary.unserialized(self._it, data)

@@ -38,7 +38,7 @@ def missing_module(module: str, what: str = "", install: str = "") -> BadParams:
 
 @contextmanager
 def extras_named(what: str = "") -> Iterator[None]:
-    """Convert an ImportError in the body, of an optional package, to `missing_module`."""
+    """Run the body; if it lacks an optional package, raise the error of `missing_module`."""
     try:
         yield
     except ImportError as error:

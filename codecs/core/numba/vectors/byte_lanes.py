@@ -83,7 +83,7 @@ def emit_plain_look_up(builder: Builder, indices: Value, low: Value, high: Value
 
 
 def _items(builder: Builder, low: Value, high: Value) -> Value:
-    """Emit the 16 items of a table as a vector."""
+    """Emit the 16 bytes of a look-up table as a vector, from the two words of `split_table`."""
     words = ir.Constant(ir.VectorType(ir.IntType(64), 2), None)
     for i, word in enumerate((low, high)):
         words = builder.insert_element(words, word, ir.IntType(32)(i))
@@ -133,7 +133,7 @@ def spread_fours(typing_context: TypingContext, vector: Vector) -> Lowering:
 def first_lanes(
     typing_context: TypingContext, count: types.Integer, lanes: types.BaseTuple
 ) -> Lowering:
-    """Return a mask of the lanes below a count of 0 to 127; lanes is a `static`."""
+    """Return a mask that is true in the first `count` lanes, 0 to 127; lanes is a `static`."""
     vector = Vector(lanes.count, 8)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:

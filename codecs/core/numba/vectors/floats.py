@@ -29,7 +29,7 @@ from gangsaw.codecs.core.numba.vectors.integers import Mask, Vector, element_poi
 
 
 class Floats(types.Type):  # type: ignore[misc]  # Numba has no types
-    """Numba type of a vector of `lanes` float32 or float64."""
+    """Numba type of a SIMD vector of `lanes` float32 or float64."""
 
     def __init__(self, lanes: int, bits: int = 32) -> None:
         self.lanes, self.bits = lanes, bits

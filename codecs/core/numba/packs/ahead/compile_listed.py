@@ -45,7 +45,7 @@ def missing_kernels(kernels: Sequence[ListedKernel]) -> list[ListedKernel]:
 
 
 def compile_listed_kernel(listed: ListedKernel) -> None:
-    """Compile a kernel into the user's cache, unless another process does or did so."""
+    """Compile a listed kernel into the user's cache, unless another process does or did so."""
     kernel, types = find_kernel(listed), parse_types(listed.types)
     if kernel is None:
         return
