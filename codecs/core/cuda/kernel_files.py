@@ -52,7 +52,7 @@ def _found(place: Path, key: str) -> Path | None:
 
 
 def _stored(key: str, code: bytes) -> Path:
-    """Write machine code to a file in the kernel folder, else in a temporary one; return its path."""
+    """Write machine code to the kernel folder, else to a temporary one; return the file's path."""
     with suppress(OSError):
         return _written(kernel_folder(), key, code)
     try:
