@@ -9,7 +9,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 
 
 def settings(array: NumpyArray, dims: Sequence[str]) -> dict[str, dict[str, object]]:
-    """Return codec parameters by setting name for bytes on one axis; an empty dict for others."""
+    """Return codec parameters to benchmark, by name, for bytes on one axis; {} for other arrays."""
     if array.ndim != 1 or array.dtype.itemsize != 1:
         return {}
     return {f"bwt {effort}": {"effort": effort} for effort in EFFORTS}

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
 @dataclass(frozen=True, init=False)
 class Bwt(BlockCodec):
-    """Zarr codec `gangsaw.bwt`; its keywords are the fields of `Params`.
+    """Zarr codec `gangsaw.bwt` (Burrows-Wheeler); its keywords are the fields of `Params`.
 
     zarr.create_array(store, ..., serializer=Bwt(effort="fast"), compressors=None)
     """
@@ -27,13 +27,13 @@ class Bwt(BlockCodec):
     params_type = Params
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
-        """Return the block plan of a chunk; raise BadParams if an item is longer than a block."""
+        """Return a chunk's division into blocks; raise BadParams if an item exceeds a block."""
         if dtype.itemsize > MOST_BLOCK:
             raise BadParams(f"{self.codec_name} codes items of {MOST_BLOCK} bytes at most")
         return ChunkPlan(ByteGrid.of(shape, dtype, self.params.block))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return an upper bound of the bytes to encode or decode one chunk, without the chunk."""
+        """Return an upper bound of the memory to encode or decode a chunk, without the chunk."""
         plan, n_bytes = self.plan(shape, dtype), math.prod(shape) * dtype.itemsize
         block = min(plan.grid.block_shape[0], n_bytes)
         effort = self.params.effort

@@ -19,27 +19,27 @@ KIND_OF_EFFORT = {"dense": DENSE, "fast": FAST}
 
 
 def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode (n,) uint8 with the requested effort, or raw if that is not longer."""
+    """Encode a block, (n,) uint8, with the requested effort; raw bytes if that is not longer."""
     return Encoded(write_payload(cast(Bytes, block), KIND_OF_EFFORT[params.effort]))
 
 
 def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill (n,) uint8 from a payload."""
+    """Decode a payload of effort dense or fast to a block, (n,) uint8."""
     read_payload(encoded.data, cast(Bytes, block))
 
 
 def encode_raw_bytes(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode (n,) uint8 without compression."""
+    """Return the raw payload of a block, (n,) uint8, without compression."""
     return Encoded(raw(cast(Bytes, block)))
 
 
 def decode_raw_bytes(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill (n,) uint8 from a raw payload."""
+    """Decode a raw payload to a block, (n,) uint8."""
     read_raw(encoded.data, cast(Bytes, block))
 
 
 def block_dtype(params: Params) -> Dtype:
-    """Return the dtype of blocks, uint8."""
+    """Return the dtype of blocks: uint8."""
     return BLOCK_DTYPE
 
 

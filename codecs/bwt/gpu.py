@@ -22,17 +22,20 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 
 
 def decoder_bytes(n_bytes: int, target: DeviceArray, params: Params, effort: str) -> int:
-    """Return an upper bound of the device memory to decode one block of `n_bytes` bytes."""
+    """Return an upper bound of the device memory to decode one block of `n_bytes` coded bytes."""
     return decoder_device_bytes(n_bytes, target.shape[0], effort)
 
 
 def is_contiguous(target: DeviceArray) -> bool:
-    """Return True if kernels can fill a target in place."""
+    """Return True if a target is contiguous, so that kernels can fill it in place."""
     return target.strides == (target.dtype.itemsize,)
 
 
 def decoder(stage: Decode, effort: str) -> DeviceDecoder[Params]:
-    """Return the decoder of an effort."""
+    """Return the GPU decoder of an effort, "dense" or "fast".
+
+    stage : decoder of its entropy stage
+    """
     return DeviceDecoder(
         partial(decode_bwt_blocks, stage=stage),
         partial(decoder_bytes, effort=effort),
@@ -46,7 +49,11 @@ def encoder_bytes(source: DeviceArray, params: Params) -> int:
 
 
 def encoder(stage: Encode, kind: int) -> DeviceEncoder[Params]:
-    """Return the encoder of an effort."""
+    """Return the GPU encoder of an effort.
+
+    stage : encoder of its entropy stage
+    kind : kind of its payloads, DENSE or FAST
+    """
     return DeviceEncoder(partial(encode_bwt_blocks, stage=stage, kind=kind), encoder_bytes)
 
 

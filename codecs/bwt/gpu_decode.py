@@ -27,9 +27,9 @@ def decode_bwt_blocks(
     params: Params,
     stage: Decode,
 ) -> Errors:
-    """Fill contiguous (n,) uint8 from payloads of one kind; return the errors of invalid ones.
+    """Decode payloads of one kind on the GPU to contiguous (n,) uint8; return errors of bad ones.
 
-    stage : function that fills strings from their coded bytes and returns errors
+    stage : entropy decoder: function that fills transformed strings and returns errors
     """
     numbers, rows, bodies = list[int](), list[Rows](), list[Bytes]()
     errors: Errors = {}
@@ -50,7 +50,7 @@ def decode_bwt_blocks(
 def _decode(
     rows: Sequence[Rows], bodies: Sequence[Bytes], outs: Sequence[DeviceArray], stage: Decode
 ) -> Errors:
-    """Decode strings and invert the valid ones; return the errors of both stages."""
+    """Decode transformed strings and invert the transform of valid ones; return all errors."""
     cp = cupy()
     strings = [cp.empty(out.shape, np.uint8) for out in outs]
     errors = stage(bodies, strings)

@@ -22,9 +22,10 @@ Encode: TypeAlias = Callable[[DeviceRunLanes], list[tuple[Bytes, ...] | None]]
 def encode_bwt_blocks(
     sources: Sequence[DeviceArray], params: Params, stage: Encode, kind: int
 ) -> list[Encoded]:
-    """Encode (n,) uint8 each, or raw if coded payloads are not shorter.
+    """Encode blocks, (n,) uint8 each, on the GPU; raw if coded payloads are not shorter.
 
-    stage : function from strings to their coded parts, None for those that are not shorter
+    stage : entropy encoder: function from transformed strings to their coded parts, None for those
+        that are not shorter
     """
     blocks = [cupy().ascontiguousarray(source) for source in sources]
     transformed = transform_blocks(blocks)
@@ -37,7 +38,7 @@ def encode_bwt_blocks(
 
 
 def _bodies(bwts: Sequence[DeviceArray], stage: Encode) -> list[tuple[Bytes, ...] | None]:
-    """Return the coded parts of strings; those estimated not to get shorter are skipped."""
+    """Encode transformed strings; None for those not shorter, which an estimate tries to skip."""
     runs = DeviceRunLanes(bwts)
     taken = [i for i in range(len(bwts)) if not runs.gets_no_shorter(i)]
     bodies: list[tuple[Bytes, ...] | None] = [None] * len(bwts)

@@ -24,12 +24,14 @@ ENCODER_ROOMS = {"dense": dense_encoder_room, "fast": fast_encoder_room}  # enco
 
 
 def peak_bytes(n_bytes: int, block_bytes: int, n_blocks: int, busy: int, effort: str) -> int:
-    """Return an upper bound of the bytes to code a chunk, without the chunk itself.
+    """Return an upper bound of the memory to encode or decode a chunk, without the chunk itself.
 
     It includes the payloads, each at most a byte longer than its block, and their frame. If the
     layout of the chunk is not that of its blocks, a copy is added. While a block is coded, it adds
     the transformed string, the coded string, and the scratch memory of the transform or the entropy
     stage.
+
+    busy : number of blocks that are coded at once
     """
     room = max(transform_room(block_bytes), ROOMS[effort](block_bytes))
     coding = max(0, n_bytes - busy * block_bytes) + busy * (2 * block_bytes + room)
@@ -37,7 +39,7 @@ def peak_bytes(n_bytes: int, block_bytes: int, n_blocks: int, busy: int, effort:
 
 
 def decoder_device_bytes(n_bytes: int, n: int, effort: str) -> int:
-    """Return an upper bound of the device bytes to decode one block of n bytes from `n_bytes`.
+    """Return an upper bound of the device memory to decode one block of n bytes from `n_bytes`.
 
     It includes a contiguous target, the transformed string, and the memory of both stages.
     """
@@ -46,7 +48,7 @@ def decoder_device_bytes(n_bytes: int, n: int, effort: str) -> int:
 
 
 def encoder_device_bytes(n: int, effort: str) -> int:
-    """Return an upper bound of the device bytes to encode one block of n bytes.
+    """Return an upper bound of the device memory to encode one block of n bytes.
 
     It includes a contiguous copy, the transform, runs, and the memory of the entropy stage.
     """

@@ -18,7 +18,7 @@ class Params:
 
     Attributes
     ----------
-    effort : "dense", mixed adaptive counts; "fast", static tables before the data
+    effort : entropy stage: "dense", mixed adaptive counts; "fast", static tables before the data
     block : bytes of a block, which is transformed independently
     """
 

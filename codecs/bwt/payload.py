@@ -23,7 +23,7 @@ ROW_BYTES = 3  # bytes of a row number: there are at most 2^23 + 1
 
 
 class EntropyStage(NamedTuple):
-    """An entropy stage.
+    """Encoder and decoder of the transformed string, for one effort.
 
     Attributes
     ----------
@@ -42,7 +42,11 @@ STAGES = {
 
 
 def write_payload(block: Bytes, kind: int) -> tuple[Bytes, ...]:
-    """Return the parts of the payload of a block, (n,) uint8: raw if `kind` is not shorter."""
+    """Return the parts of a block's payload: of `kind`, or raw if that is not shorter.
+
+    block : (n,) uint8
+    kind : DENSE or FAST
+    """
     transformed = transform(block)
     body = STAGES[kind].encode(transformed.bwt, None)
     parts = None if body is None else shorter(kind, transformed.rows, (body,), block.size)
@@ -50,18 +54,22 @@ def write_payload(block: Bytes, kind: int) -> tuple[Bytes, ...]:
 
 
 def shorter(kind: int, rows: Rows, body: tuple[Bytes, ...], n: int) -> tuple[Bytes, ...] | None:
-    """Return the parts of the payload of n bytes, None if it gets longer than raw bytes."""
+    """Return the parts of a payload of `kind`; None if these are longer than n bytes.
+
+    rows : stored rows of the transform
+    body : parts of the coded string
+    """
     parts = np.array([kind], np.uint8), _packed(rows), *body
     return parts if sum(part.size for part in parts) <= n else None
 
 
 def raw(block: Bytes) -> tuple[Bytes, ...]:
-    """Return the parts of the payload of a raw block."""
+    """Return the parts of a raw payload, the block without compression."""
     return np.array([RAW], np.uint8), block
 
 
 def read_payload(data: Bytes, block: Bytes) -> None:
-    """Fill a block, (n,) uint8, from a payload of a kind of STAGES.
+    """Decode a payload of kind DENSE or FAST to a block, (n,) uint8.
 
     Raises
     ------
@@ -74,7 +82,7 @@ def read_payload(data: Bytes, block: Bytes) -> None:
 
 
 def split_payload(data: Bytes, n: int) -> tuple[Rows, Bytes]:
-    """Return the rows and the coded string of a payload for n bytes, of a kind of STAGES.
+    """Split a payload of kind DENSE or FAST, for n bytes: rows of the transform, coded string.
 
     Raises
     ------
@@ -87,7 +95,7 @@ def split_payload(data: Bytes, n: int) -> tuple[Rows, Bytes]:
 
 
 def read_raw(data: Bytes, block: Bytes) -> None:
-    """Fill a block from a raw payload; raise CorruptChunk if the length differs."""
+    """Decode a raw payload to a block; raise CorruptChunk if the length differs."""
     if data.size != 1 + block.size:
         raise CorruptChunk(f"{block.size} bytes expected, there are {data.size - 1}")
     block[:] = data[1:]

@@ -25,7 +25,7 @@ LINE = b"%02d:%02d:07 host sshd[%d]: Failed password for root from 10.0.%d.7 por
 
 
 def samples() -> list[Sample]:
-    """Return all samples; the same on every machine."""
+    """Return all test arrays of the codec; the same on every machine."""
     return [
         Sample("dense-fortran", np.asfortranarray(_steps((4, 3, 5), "c16")), Params(block=100)),
         Sample("dense-scalar", np.array(3.5, "f4"), Params(), grows=()),
@@ -60,7 +60,7 @@ def _log() -> NumpyArray:
 
 
 def _fibonacci() -> NumpyArray:
-    """Return a Fibonacci word, whose rotations differ only late."""
+    """Return a Fibonacci word, a string whose rotations differ only late."""
     word, longer = b"b", b"a"
     while len(longer) < 200:
         word, longer = longer, longer + word
@@ -68,7 +68,10 @@ def _fibonacci() -> NumpyArray:
 
 
 def _de_bruijn(order: int) -> NumpyArray:
-    """Return bits that contain each word of `order` bits once, the largest word first."""
+    """Return a de Bruijn sequence of bits, which contains each word of `order` bits once.
+
+    The largest word comes first.
+    """
     seen, bits = set[int](), [0] * order
     while len(bits) < 1 << order:
         word = int("".join(map(str, bits[1 - order :])), 2) << 1
@@ -78,7 +81,7 @@ def _de_bruijn(order: int) -> NumpyArray:
 
 
 def _steps(shape: tuple[int, ...], dtype: str) -> NumpyArray:
-    """Return numbers that often repeat."""
+    """Return an array of numbers that often repeat."""
     return (np.arange(np.prod(shape)) // 5 % 9).reshape(shape).astype(dtype)
 
 

@@ -73,12 +73,12 @@ CAPABILITIES = _Capabilities()
 
 
 def _is_plain(shape: Extents, dtype: Dtype) -> bool:
-    """Return True if an array is bytes on one axis."""
+    """Return True for an array of uint8 on one axis."""
     return len(shape) == 1 and dtype.str[1:] == "u1"
 
 
 def _is_untaken(array: ArrayFacts) -> bool:
-    """Return True for a large array of integers or flags that no other codec is designed for."""
+    """Return True for a large array of integers or booleans that no other codec is designed for."""
     kind, size = array.dtype.kind, array.dtype.itemsize
     is_untaken = kind == "b" or (kind in "iu" and (len(array.shape) == 1 or size > WIDEST))
     is_coordinate = array.dims == (array.name,)
@@ -87,7 +87,7 @@ def _is_untaken(array: ArrayFacts) -> bool:
 
 
 def _is_repetitive(array: ArrayFacts) -> bool:
-    """Return True if a sample gets much shorter than with the general codec.
+    """Return True if a sample gets much shorter with this codec than with the general codec.
 
     Python's bz2, with the same transform, is tried first: kernels are compiled only if it gains.
     """

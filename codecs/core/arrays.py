@@ -43,7 +43,7 @@ ArrayT = TypeVar("ArrayT", bound="Array")
 
 
 class ArrayOf(Protocol[ItemT]):
-    """Array of any library, with items of one type."""
+    """Array of any library (NumPy, CuPy) whose items have one known type."""
 
     @property
     def dtype(self) -> np.dtype[ItemT]:
@@ -70,7 +70,7 @@ class Array(Protocol):
         """Bytes of all items."""
 
     def __getitem__(self, where: tuple[Part, ...] | None, /) -> Self:
-        """Return a view."""
+        """Return the view at a tuple of indices and slices, or with a new axis for None."""
 
     def transpose(self, axes: Sequence[int], /) -> Self:
         """Return a view with the axes in the given order."""

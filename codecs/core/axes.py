@@ -48,5 +48,5 @@ def image_axes(dims: tuple[str, ...]) -> str:
 
 
 def axes_with(place: int) -> str:
-    """Return the permutation of "zyx" whose spectral axis is at index `place`, 0 to 2."""
+    """Return the permutation of "zyx" with the spectral axis z at index `place`, 0 to 2."""
     return "yx"[:place] + "z" + "yx"[place:]

@@ -142,7 +142,7 @@ def capabilities() -> Mapping[str, Capabilities]:
 
 
 def query_codec(name: str, question: Callable[[Capabilities], Result]) -> Result | None:
-    """Return a result of a codec's capabilities; warn and return None if a plugin fails.
+    """Call `question` with a codec's capabilities; warn and return None if a plugin fails.
 
     Errors of the array that the codec examines are raised.
     """
@@ -164,7 +164,7 @@ def coding(parameter: str, value: object) -> BlockCodec:
     Parameters
     ----------
     parameter : name of the parameter in the other codec
-    given : a codec, its name, or its JSON
+    value : a codec, its name, or its JSON
     """
     codec = _made(parameter, value) if isinstance(value, str | Mapping) else value
     if getattr(codec, "codec_name", None) not in table():
@@ -181,7 +181,7 @@ def _made(parameter: str, value: str | Mapping[str, object]) -> BlockCodec:
 
 
 def owners(option: str) -> list[str]:
-    """Return the names of the codecs that have an option with this name."""
+    """Return the names of the codecs that have a command-line option with this name."""
     return [name for name, a in capabilities().items() if option in {o.name for o in a.options}]
 
 
@@ -231,7 +231,7 @@ def _find_module(entry: EntryPoint) -> None:
 
 
 def _import_all(entry: EntryPoint) -> None:
-    """Raise an error if an entry is no complete codec."""
+    """Import a codec's class and capabilities; raise an error if one is missing or incomplete."""
     _import_capabilities(entry)
     if not hasattr(found := _class(entry), "take_name"):
         raise TypeError(f"{found!r:.60} is no codec of ours")

@@ -14,12 +14,12 @@ class BadParams(GangsawError, ValueError):
 
 
 class ChunkError(GangsawError, ValueError):
-    """Base class of the errors of a chunk. A layer that knows store or chunk adds its name.
+    """Base class of the errors about the bytes of a chunk; layers that know the chunk add its name.
 
     Attributes
     ----------
-    reason : fault of the bytes
-    store, chunk, block : their names or number, None if unknown
+    reason : description of what is wrong with the bytes
+    store, chunk, block : name of the store, name of the chunk, number of the block; None if unknown
     """
 
     def __init__(

@@ -16,14 +16,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Event:
-    """Encode or decode operation on one chunk, or on part of one.
+    """Record of one encode or decode operation on a chunk, or on a part of one.
 
     Attributes
     ----------
     codec : the codec's Zarr name
-    operation, backend : operation and backend
-    raw_bytes, encoded_bytes : array bytes and frame or block bytes
-    seconds : wall clock
+    operation, backend : kind of operation (encode or decode), and backend (cpu or gpu)
+    raw_bytes, encoded_bytes : bytes of the array, and of the frame or its blocks
+    seconds : duration by the wall clock
     """
 
     codec: str
@@ -36,7 +36,10 @@ class Event:
 
 @dataclass
 class Totals:
-    """Sums over the events of one key; `seconds` of parallel threads add up."""
+    """Sums over all events with the same codec, operation and backend.
+
+    `seconds` of parallel threads add up.
+    """
 
     count: int = 0
     raw_bytes: int = 0
@@ -50,9 +53,10 @@ _listeners: list[Callable[[Event], object]] = []
 
 
 def record(key: Key, raw_bytes: int, encoded_bytes: int, seconds: float) -> None:
-    """Add an event of these attributes; thread-safe.
+    """Add an event to the totals and pass it to all listeners; thread-safe.
 
-    An error in a listener is logged, and does not affect the codec.
+    `key` is codec, operation and backend. An error in a listener is logged, and does not affect the
+    codec.
     """
     with _lock:
         totals = _totals.get(key)
@@ -85,19 +89,22 @@ class Stopwatch:
 
 
 def snapshot() -> dict[Key, Totals]:
-    """Return the totals since the start or the last reset."""
+    """Return totals by codec, operation and backend since the start or the last reset."""
     with _lock:
         return {key: replace(totals) for key, totals in _totals.items()}
 
 
 def reset() -> None:
-    """Clear all totals; listeners stay."""
+    """Clear all totals of events; listeners stay."""
     with _lock:
         _totals.clear()
 
 
 def subscribe(listener: Callable[[Event], object]) -> Callable[[], None]:
-    """Call `listener` with each event, in the thread of the operation; return an unsubscribe."""
+    """Call `listener` with each event, in the thread of the operation; return its removal.
+
+    The returned function ends the calls.
+    """
     with _lock:
         _listeners.append(listener)
 

@@ -17,7 +17,7 @@ from gangsaw.codecs.dna.params import Params
 
 @dataclass(frozen=True, init=False)
 class Dna(BlockCodec):
-    """Zarr codec `gangsaw.dna`; its keywords are the fields of `Params`.
+    """Zarr codec `gangsaw.dna` for nucleotide text; its keywords are the fields of `Params`.
 
     zarr.create_array(store, ..., serializer=Dna(mode="pack"), compressors=None)
     """
@@ -28,7 +28,7 @@ class Dna(BlockCodec):
     params_type = Params
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
-        """Return the blocks and lanes of a chunk; raise BadParams if the codec cannot encode it."""
+        """Return a chunk's division into blocks and lanes; raise BadParams if it is unsuitable."""
         if len(shape) != 1 or dtype.str[1:] != "u1":
             raise BadParams(
                 f"{self.codec_name} codes uint8 on one axis, got {dtype} of shape {shape}"
@@ -41,6 +41,6 @@ class Dna(BlockCodec):
         return ChunkPlan(grid, lanes_of(letters), lane_bytes(2 * letters))
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return an upper bound of the bytes to encode or decode one chunk, without the chunk."""
+        """Return an upper bound of the memory to encode or decode a chunk, without the chunk."""
         plan, is_dense = self.plan(shape, dtype), self.params.has_lanes
         return memory.peak_bytes(plan.grid.block_shape[0], plan.grid.n_blocks, plan.busy, is_dense)

@@ -16,7 +16,7 @@ TEXT_DTYPE = np.dtype(np.uint8)
 
 
 def encode_block(text: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode (n,) uint8, in `buffer` if the payload fits."""
+    """Encode a block of text, (n,) uint8, to its payload, in `buffer` if it fits there."""
     payload, lane_bits = write_payload(
         text.view(np.uint8), params, buffer[: likely_bytes(text.size)]
     )
@@ -24,13 +24,13 @@ def encode_block(text: NumpyArray, params: Params, buffer: Payload) -> Encoded:
 
 
 def decode_block(encoded: EncodedBlock, text: NumpyArray, params: Params) -> None:
-    """Fill (n,) uint8 from a payload."""
+    """Decode a payload to a block of text, (n,) uint8."""
     lane_bits = NO_LANES if encoded.lane_bits is None else encoded.lane_bits
     read_payload(encoded.data, lane_bits, text.view(np.uint8))
 
 
 def text_dtype(params: Params) -> Dtype:
-    """Return the dtype of texts, uint8."""
+    """Return the dtype of blocks: uint8."""
     return TEXT_DTYPE
 
 

@@ -17,7 +17,7 @@ def encoder_bytes(source: DeviceArray, params: Params) -> int:
 
 
 def decoder_bytes(n_bytes: int, target: DeviceArray, params: Params) -> int:
-    """Return an upper bound of the device memory to decode one block of `n_bytes` bytes."""
+    """Return an upper bound of the device memory to decode one payload of `n_bytes` bytes."""
     return decoder_device_bytes(n_bytes, target.shape[0], params.has_lanes)
 
 

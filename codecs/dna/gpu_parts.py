@@ -19,7 +19,7 @@ PAD = -HEAD.size % ALIGNED  # before a head, so that the body is aligned
 
 
 class DevicePart(NamedTuple):
-    """A range of bytes on the device.
+    """Range of bytes in device memory.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ NOTHING = DevicePart(0, 0)
 
 
 class DeviceParts(NamedTuple):
-    """A payload on the device.
+    """Payload as separate ranges of device memory: body, exceptions and cases.
 
     Attributes
     ----------
-    form : form in the head
-    body, exceptions, cases : parts after the head
+    form : form as stored in the head
+    body, exceptions, cases : parts after the head; cases are the runs of lower case
     """
 
     form: int
@@ -60,13 +60,13 @@ def aligned_size(size: int) -> int:
 
 
 def aligned_offsets(sizes: Sequence[int]) -> list[int]:
-    """Return start offsets of aligned buffers of these sizes, and the total size."""
+    """Return the start offsets of aligned buffers of these sizes in one allocation, and its end."""
     ends: list[int] = np.cumsum([0, *(aligned_size(size) for size in sizes)]).tolist()
     return ends
 
 
 def concatenate_payloads(payloads: Sequence[DeviceParts]) -> list[Payload]:
-    """Return concatenated payloads in host memory."""
+    """Copy payloads to host memory, each concatenated behind its head."""
     places = aligned_offsets([PAD + payload.size for payload in payloads])
     # zeros, as the space for heads is copied to the host, too
     out = cupy().zeros(places[-1], np.uint8)
@@ -81,7 +81,7 @@ def concatenate_payloads(payloads: Sequence[DeviceParts]) -> list[Payload]:
 
 
 def gather_parts(parts: Sequence[DevicePart]) -> DeviceArray:
-    """Return concatenated parts, (n,) uint8 on the device."""
+    """Concatenate ranges of device memory, (n,) uint8 there."""
     ends = np.cumsum([part.size for part in parts])
     out: DeviceArray = cupy().empty(int(ends[-1]), np.uint8)
     moves = [
@@ -102,7 +102,7 @@ def _launch_moves(moves: Sequence[tuple[int, int, int]]) -> None:
 def write_heads(
     out: DeviceArray, offsets: Sequence[int], payloads: Sequence[DeviceParts]
 ) -> list[Payload]:
-    """Return payloads with heads, from bodies on the device that follow `PAD` and head space."""
+    """Write the head of each payload before its body in `out`; return the payloads on the host."""
     host: Payload = pull(out).view(np.uint8)
     found = []
     for place, payload in zip(offsets, payloads, strict=False):

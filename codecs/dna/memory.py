@@ -18,12 +18,12 @@ FEW = 1 << 6  # letters per byte of marks
 
 
 def likely_bytes(n: int) -> int:
-    """Return the bytes that suffice for the payload of n bases with few marks; packed bases fit."""
+    """Return the bytes to reserve for the payload of n letters; it suffices with few marks."""
     return -(-n // 4) + n // FEW + SPARE
 
 
 def peak_bytes(items: int, n_blocks: int, busy: int, is_dense: bool) -> int:
-    """Return an upper bound of the bytes to code a chunk, without the chunk itself.
+    """Return an upper bound of the memory to encode or decode a chunk, without the chunk itself.
 
     For each block it includes the reserved buffer, and a separate payload if that is longer, as for
     bytes other than bases. The maximum of two terms is added: the frame of the payloads, or the
@@ -40,14 +40,17 @@ def peak_bytes(items: int, n_blocks: int, busy: int, is_dense: bool) -> int:
 
 
 def _modelled_bytes(shape: Shape) -> int:
-    """Return the bytes for the lanes of a block on a host; tables are freed before the words."""
+    """Return the host memory to encode a dense block: lanes, and model tables or words.
+
+    Tables are freed before the words are written.
+    """
     records = paged_bytes(2 * shape.record << shape.entry_bits)
     tables = paged_bytes(2 << 2 * shape.order) + records
     return _lanes_bytes(shape) + max(tables, 2 * _words_bytes(shape))
 
 
 def dense_bytes(items: int) -> int:
-    """Return an upper bound of the device bytes of a dense block: tables, lanes, words."""
+    """Return an upper bound of the device memory of a dense block: tables, lanes, words."""
     shape = shape_of(max(1, items))
     return _tables_bytes(shape) + _lanes_bytes(shape) + _words_bytes(shape) + 3 * items
 
@@ -69,7 +72,7 @@ MOST_GROWTH = 12  # bytes of a head, by which a raw payload is longer than its b
 
 
 def encoder_device_bytes(items: int, is_dense: bool) -> int:
-    """Return an upper bound of the device bytes to encode one block, and to decode it.
+    """Return an upper bound of the device memory to encode one block, which suffices to decode it.
 
     It includes a contiguous copy, packed bases, their runs, marks and payload. For RNA a second
     copy and flags of its letters are added, for dense blocks lanes. Edges of marks take 8 bytes of
@@ -80,7 +83,7 @@ def encoder_device_bytes(items: int, is_dense: bool) -> int:
 
 
 def decoder_device_bytes(n_bytes: int, items: int, is_dense: bool) -> int:
-    """Return an upper bound of the device bytes to decode one block of `n_bytes` bytes.
+    """Return an upper bound of the device memory to decode one block of `n_bytes` payload bytes.
 
     It includes the payload, packed bases, and 16 bytes for each run of 2 or more. The contiguous
     target counts twice if T and U are exchanged.

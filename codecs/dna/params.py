@@ -37,12 +37,12 @@ class Params:
 
     @property
     def size(self) -> int:
-        """Bytes of a block."""
+        """Number of bytes of a block, with 0 replaced by the default."""
         return self.block or USUAL_BLOCK
 
     @property
     def has_lanes(self) -> bool:
-        """True if the index has lane sizes."""
+        """True if frames have lane sizes in the index, as in mode dense."""
         return self.mode == "dense"
 
     def to_dict(self) -> dict[str, object]:

@@ -31,12 +31,12 @@ NO_MARKS = Marks(*(np.empty(0, np.uint8) for _ in range(2)))
 
 
 class Payload(NamedTuple):
-    """Parsed parts of a payload.
+    """Parsed payload of a block: form, body and marks.
 
     Attributes
     ----------
     form : RAW, PACKED, RUNS, OLD_DENSE or DENSE
-    body : (n,) uint8
+    body : (n,) uint8, the coded bases
     marks : runs of letters other than upper case bases
     is_exchanged : True if T and U are exchanged
     """
@@ -48,12 +48,12 @@ class Payload(NamedTuple):
 
     @property
     def stored_form(self) -> int:
-        """The form as stored in the head."""
+        """Form as stored in the head, with the flag of exchanged T and U."""
         return self.form + EXCHANGED * self.is_exchanged
 
 
 class WrittenPayload(NamedTuple):
-    """An encoded payload.
+    """Encoded payload of a block, with the bits of its lanes.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class WrittenPayload(NamedTuple):
 
 
 def write_payload(text: Bytes, params: Params, place: Bytes) -> WrittenPayload:
-    """Return the payload of a text, (n,) uint8, and the bits of its lanes.
+    """Encode a text, (n,) uint8, to its payload.
 
     place : (`likely_bytes`,) uint8 or more, output buffer for the payload; a longer payload is in a
         new array
@@ -85,12 +85,15 @@ def write_payload(text: Bytes, params: Params, place: Bytes) -> WrittenPayload:
 
 
 def _may_be_rna(packed_text: PackedText | None) -> bool:
-    """Return True if U is among the exceptions of a text, or if these are unknown."""
+    """Return True if a text has U among its exceptions, or was not packed."""
     return packed_text is None or bool((packed_text.marks.exceptions == URACIL).any())
 
 
 def _shortest(text: Bytes, packed_text: PackedText, params: Params) -> tuple[int, Bytes, LaneBits]:
-    """Return form, body and bits of lanes: those of the mode, if shorter than packed bases."""
+    """Encode the bases in the requested mode; return form, body and lane bits if it is shortest.
+
+    Else the form is PACKED.
+    """
     if params.mode == "gencodex":
         runs = gencodex.encode_runs(packed_text.packed)
         if runs is not None:
@@ -103,7 +106,7 @@ def _shortest(text: Bytes, packed_text: PackedText, params: Params) -> tuple[int
 
 
 def _laid(payload: Payload, place: Bytes) -> Bytes:
-    """Return the concatenated head and parts; packed bases may be in place already."""
+    """Concatenate head, body and marks in `place`, where the body may be already."""
     parts = (payload.body, *payload.marks)
     end, at = HEAD.size + sum(part.size for part in parts), HEAD.size
     data = place[:end] if end <= place.size else np.empty(end, np.uint8)
@@ -116,7 +119,7 @@ def _laid(payload: Payload, place: Bytes) -> Bytes:
 
 
 def read_payload(data: Bytes, lane_bits: LaneBits, text: Bytes) -> None:
-    """Fill a text, (n,) uint8, from its payload; raise CorruptChunk if it has another length.
+    """Decode a payload to a text, (n,) uint8; raise CorruptChunk if it has another length.
 
     lane_bits : (lanes,) int64, bits of each lane, from the index
     """
@@ -127,7 +130,7 @@ def read_payload(data: Bytes, lane_bits: LaneBits, text: Bytes) -> None:
 
 
 def _fill(payload: Payload, lane_bits: LaneBits, text: Bytes) -> None:
-    """Fill a text, with T and U still exchanged."""
+    """Decode a parsed payload to a text, without undoing the exchange of T and U."""
     if payload.form in OF_LANES:
         n_bases = count_bases(text.size, payload.marks.exceptions)
         shape = dense_shape(payload.form, n_bases)
@@ -144,24 +147,24 @@ def _fill(payload: Payload, lane_bits: LaneBits, text: Bytes) -> None:
 
 
 def dense_shape(form: int, n_bases: int) -> Shape:
-    """Return the sizes of a block with lanes."""
+    """Return the sizes of a dense block of n_bases bases, in form DENSE or OLD_DENSE."""
     return shape_of(max(1, n_bases), enters_first=form == OLD_DENSE)
 
 
 def check_lanes(lane_bits: LaneBits) -> None:
-    """Raise CorruptChunk if a block that is not dense has lanes."""
+    """Raise CorruptChunk if the index has lanes for a block that is not dense."""
     if lane_bits.any():
         raise CorruptChunk("it has lanes and is not dense")
 
 
 def check_body_size(form: int, size: int, n: int) -> None:
-    """Raise CorruptChunk if a body of `size` bytes, without runs, does not have n letters."""
+    """Raise CorruptChunk if a raw or packed body of `size` bytes does not have n letters."""
     if size != (n if form == RAW else packed_size(n)):
         raise CorruptChunk("its bases are not as many as its letters")
 
 
 def parse_payload(data: Bytes) -> Payload:
-    """Return the parts of a payload; raise CorruptChunk if its head does not fit its bytes."""
+    """Parse the head of a payload; raise CorruptChunk if it does not fit the bytes."""
     if data.size < HEAD.size:
         raise CorruptChunk("it has no head")
     said, n_odd, n_low = HEAD.unpack(data[: HEAD.size].tobytes())

@@ -24,7 +24,7 @@ LANES_BLOCK = 1 << 15  # its index has 4 lanes; the block, with exceptions, has 
 
 
 def samples() -> list[Sample]:
-    """Return all samples; the same on every machine."""
+    """Return all test arrays of the codec; the same on every machine."""
     lanes = genome(np.random.default_rng(4), LANES_BLOCK + 500)
     lanes[LANES_BLOCK // 2 : LANES_BLOCK // 2 + 4] = ord("N")
     return [
@@ -58,14 +58,14 @@ def _texts() -> dict[str, tuple[Text, int]]:
 
 
 def genome(rng: np.random.Generator, n: int) -> Text:
-    """Return random bases with a repeat."""
+    """Return n random bases, of which a part is repeated."""
     text = rng.choice(LETTER_OF_CODE[:4], n)
     text[n // 2 : n // 2 + n // 4] = text[: n // 4]
     return text
 
 
 def _rna() -> Text:
-    """Return RNA with lower case, N and some T, then a block with as many U as T."""
+    """Return RNA letters with lower case, N and some T, then a block with as many U as T."""
     text = genome(np.random.default_rng(6), 1 << 10)
     text[text == ord("T")] = ord("U")
     text[100:180] |= 32
@@ -75,7 +75,7 @@ def _rna() -> Text:
 
 
 def _masked(rng: np.random.Generator) -> Text:
-    """Return bases of more than one piece of the test, with lower case and N in some pieces."""
+    """Return bases for several pieces of `pack_piece`, with lower case and N in some pieces."""
     text = genome(rng, 10_000)
     text[4000:5300] |= 32
     text[9000:9700] = ord("N")

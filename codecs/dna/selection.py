@@ -49,7 +49,7 @@ class _Capabilities(Capabilities):
         return Grade.PROVEN if _is_dna(array.sample().tobytes()) else Grade.ON_REQUEST
 
     def is_aside(self, array: ArrayFacts) -> bool:
-        """Return True for other arrays of a genome, such as names and line lengths."""
+        """Return True for arrays of a genome without bases, such as names and line lengths."""
         is_letters = array.content in NUCLEOTIDE_CONTENTS
         return not is_letters and any(one in NUCLEOTIDE_CONTENTS for one in array.other_contents)
 
@@ -64,6 +64,6 @@ CAPABILITIES = _Capabilities()
 
 
 def _is_dna(sample: bytes) -> bool:
-    """Return True if a sample consists of nucleotide letters, without lines."""
+    """Return True if a sample is nucleotide letters without line ends."""
     known = sum(sample.count(bytes([letter])) for letter in LETTERS)
     return len(sample) >= LEAST and b"\n" not in sample and known >= SHARE * len(sample)

@@ -12,7 +12,7 @@ from gangsaw.codecs.strings.params import Params
 
 @dataclass(frozen=True, init=False)
 class Strings(BytesCodec):
-    """Zarr codec `gangsaw.strings`; its keywords are the fields of `Params`.
+    """Zarr codec `gangsaw.strings` for arrays of strings; its keywords are the fields of `Params`.
 
     zarr.create_array(store, ..., dtype=str, compressors=Strings())
     zarr.create_array(store, ..., dtype=str, compressors=Strings(inner=Bwt(effort="fast")))
@@ -23,11 +23,14 @@ class Strings(BytesCodec):
     params_type = Params
 
     def encode_bytes(self, data: Bytes) -> Bytes:
-        """Return the frame of a chunk's bytes, strings or others; raise BadParams above 1 GiB."""
+        """Return the frame of a chunk's bytes; raise BadParams above 1 GiB.
+
+        The bytes are those of Zarr's vlen-utf8 or vlen-bytes; any others are encoded, too.
+        """
         return coding.encode_strings(data, self.params.inner)
 
     def decode_bytes(self, data: Bytes) -> Bytes:
-        """Return the bytes of a frame; raise CorruptChunk or NewerFormat if it is invalid."""
+        """Return a chunk's bytes from its frame; raise CorruptChunk or NewerFormat if invalid."""
         return coding.decode_strings(data, self.params.inner)
 
     def peak_bytes(self, n_bytes: int) -> int:

@@ -45,7 +45,10 @@ NEWLINE = 10  # end of text lines, which does not occur in strings that are line
 
 
 def encode_strings(data: Bytes, inner: BlockCodec) -> Bytes:
-    """Return the frame of a chunk's bytes; raise BadParams if it is too long for a frame."""
+    """Encode the serialized strings of a chunk to a frame; BadParams if there are too many bytes.
+
+    inner : codec for the strings' bytes and, if they are separate, the lengths
+    """
     if data.size > MOST_BYTES:
         raise BadParams(
             f"a chunk of {data.size:,} bytes of strings, more than {MOST_BYTES:,}: "
@@ -59,7 +62,7 @@ def encode_strings(data: Bytes, inner: BlockCodec) -> Bytes:
 
 
 def decode_strings(frame: Bytes, inner: BlockCodec) -> Bytes:
-    """Return the bytes of a chunk.
+    """Decode a frame to the serialized strings of a chunk.
 
     Raises
     ------
@@ -97,7 +100,10 @@ def _items(data: Bytes, lengths: Lengths, inner: BlockCodec) -> list[bytes | mem
 
 
 def _header(data: Bytes, lengths: Lengths) -> StringsHeader:
-    """Return the header of items: of one length, else ended by a byte that occurs in none."""
+    """Return the header that says how items are separated: by length, or by an unused end byte.
+
+    If all lengths are equal, nothing separates them; else a byte that occurs in no item does.
+    """
     size, count = data.size, lengths.size
     if count and lengths.min() == lengths.max():
         return StringsHeader(EQUAL, size, count)
@@ -127,7 +133,7 @@ def _restored(header: StringsHeader, body: Bytes, lengths: Lengths) -> Bytes:
 
 
 def _decoded(frame: Bytes, count: int, dtype: str, inner: BlockCodec) -> Bytes:
-    """Return the data that the inner codec decodes from a frame, whose index is checked first."""
+    """Check the index of an inner frame, and decode `count` items of `dtype` from it."""
     coder = inner.coder((count,), dtype)
     runs = coder.whole(frame)
     found: npt.NDArray[np.uint8] = np.empty(count, dtype)

@@ -19,15 +19,15 @@ WIDTHS = (1, 2, 4)  # bytes of a length
 
 
 class StringsHeader(NamedTuple):
-    """Fields of the header of a frame, "Frame" of SPEC.md.
+    """Header of a frame of strings, "Frame" of SPEC.md.
 
     Attributes
     ----------
-    kind : kind of the data after the header
-    end : byte after each item, for ENDED
-    width : bytes of a length, for LENGTHS
-    n_bytes : bytes of the chunk
-    n_items : items of the chunk
+    kind : how the data after the header are coded: STORED, PLAIN, EQUAL, ENDED or LENGTHS
+    end : byte value that follows each item, for ENDED
+    width : bytes per length of an item, for LENGTHS
+    n_bytes : bytes of the serialized chunk
+    n_items : strings in the chunk
     detail : checksum of the bytes, for STORED; bytes of the frame of lengths, for LENGTHS
     """
 
@@ -40,25 +40,25 @@ class StringsHeader(NamedTuple):
 
     @property
     def item_bytes(self) -> int:
-        """Bytes of all items."""
+        """Bytes of all strings without their lengths."""
         return self.n_bytes - FIELD * (1 + self.n_items)
 
     @property
     def body_bytes(self) -> int:
-        """Bytes to code: those of items, plus an end byte each for ENDED."""
+        """Bytes that the inner codec codes: the strings, with an end byte each for ENDED."""
         if self.kind in (STORED, PLAIN):
             return self.n_bytes
         return self.item_bytes + (self.n_items if self.kind == ENDED else 0)
 
     def pack(self) -> bytes:
-        """Return the bytes of the header."""
+        """Return the stored form of the header."""
         sizes = self.n_bytes, self.n_items, self.detail
         data = FIELDS.pack(MAGIC, VERSION, self.kind, self.end, self.width, *sizes)
         return data + CHECKSUM.pack(crc32c(data))
 
 
 def parse(frame: Bytes) -> StringsHeader:
-    """Return the header of a frame.
+    """Parse the header of a frame.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def parse(frame: Bytes) -> StringsHeader:
 
 
 def _wrong(version: int, header: StringsHeader) -> str:
-    """Return a description of values that no encoder writes, or ""."""
+    """Return a description of field values that no encoder writes, or "" if all are valid."""
     if version < 1 or header.kind > LENGTHS:
         return f"version {version}, kind {header.kind}"
     if header.n_bytes > MOST_BYTES:

@@ -17,7 +17,10 @@ FIELD = 4  # bytes of the number of items, and of the length before each
 
 @jit
 def read_lengths(data: Bytes, lengths: Lengths) -> bool:
-    """Fill the length of each item; return False if the bytes are not that many items."""
+    """Fill the length of each string in Zarr's serialized form; return False if that is invalid.
+
+    It is invalid if the bytes are not exactly `lengths.size` strings.
+    """
     at = FIELD
     for i in range(lengths.size):
         if data.size - at < FIELD:
@@ -35,7 +38,10 @@ def read_lengths(data: Bytes, lengths: Lengths) -> bool:
 
 @jit
 def mark_bytes(data: Bytes, lengths: Lengths, there: NDArray[np.bool_]) -> None:
-    """Mark the byte values that occur in items; `data` begins with the first item's length."""
+    """Set `there`, (256,), for each byte value that occurs in strings.
+
+    data : serialized strings, each after its length, without the count before all
+    """
     at = 0
     for i in range(lengths.size):
         at += FIELD
@@ -46,7 +52,10 @@ def mark_bytes(data: Bytes, lengths: Lengths, there: NDArray[np.bool_]) -> None:
 
 @jit
 def concatenate_items(data: Bytes, lengths: Lengths, n_ends: int, end: int, body: Bytes) -> None:
-    """Concatenate items, with `n_ends` bytes `end` after each; `data` as in `mark_bytes`."""
+    """Concatenate strings to `body`, with `n_ends` (0 or 1) bytes `end` after each.
+
+    data : serialized strings, each after its length, without the count before all
+    """
     at, to = 0, 0
     for i in range(lengths.size):
         at += FIELD
@@ -60,7 +69,7 @@ def concatenate_items(data: Bytes, lengths: Lengths, n_ends: int, end: int, body
 
 @jit
 def find_ends(body: Bytes, end: int, lengths: Lengths) -> bool:
-    """Fill the lengths of items that end with `end`; return False if their number differs."""
+    """Fill the lengths of strings that end with byte `end`; return False if the number differs."""
     n, start = 0, 0
     for at in range(body.size):
         if body[at] == end:
@@ -73,7 +82,10 @@ def find_ends(body: Bytes, end: int, lengths: Lengths) -> bool:
 
 @jit
 def restore_items(body: Bytes, lengths: Lengths, n_ends: int, data: Bytes) -> None:
-    """Write items, each after its length; in `body` each is followed by `n_ends` end bytes."""
+    """Serialize strings from `body`, where `n_ends` (0 or 1) end bytes follow each, to `data`.
+
+    In `data` each string follows its length.
+    """
     at, to = 0, 0
     for i in range(lengths.size):
         length = np.int64(lengths[i])
@@ -87,7 +99,7 @@ def restore_items(body: Bytes, lengths: Lengths, n_ends: int, data: Bytes) -> No
 
 
 def lengths_of(data: Bytes) -> Lengths | None:
-    """Return the length of each item; None if the bytes are not those of strings."""
+    """Return the length of each string in Zarr's serialized form; None for any other bytes."""
     if data.size < FIELD:
         return None
     count = int.from_bytes(data[:FIELD].tobytes(), "little")

@@ -13,7 +13,7 @@ FIXED = 1 << 16  # headers, Python objects
 
 
 def peak_bytes(n_bytes: int, inner: BlockCodec) -> int:
-    """Return an upper bound of the bytes to code a chunk, without the chunk itself.
+    """Return an upper bound of the memory to encode or decode a chunk, without the chunk itself.
 
     It includes the strings without lengths, perhaps with an end byte each, which are no more bytes
     than the chunk. The lengths are as many at most, if all strings are empty. The inner codec's

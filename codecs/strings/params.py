@@ -17,7 +17,7 @@ INNER = "gangsaw.bwt"
 
 @dataclass(frozen=True, init=False)
 class Params:
-    """Parameters of the encoder; SPEC.md defines their effect on the bytes.
+    """Parameters of the codec; SPEC.md defines their effect on the bytes.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Params:
 
 
 def _codec(inner: object) -> BlockCodec:
-    """Return the named codec; raise BadParams if it is unknown or does not code bytes."""
+    """Return the inner codec from a codec, its name or JSON; BadParams unless it codes bytes."""
     found = codec_table.coding("inner", inner)
     found.coder((1,), "u1")
     return found

@@ -18,7 +18,7 @@ USERS = "root", "admin", "José", "小林"
 
 
 def samples() -> list[Sample]:
-    """Return all samples; the same on every machine."""
+    """Return all test arrays of the codec; the same on every machine."""
     fast = Params({"name": INNER, "configuration": {"effort": "fast", "block": 1 << 10}})
     return [
         Sample("log-fast", _strings(_log()), fast),
@@ -56,7 +56,7 @@ def _log() -> list[bytes]:
 
 
 def _strings(items: Iterable[bytes]) -> NumpyArray:
-    """Return items in the form of Zarr's serializers."""
+    """Return strings as Zarr's vlen-utf8 serializes them: their number, then sizes and strings."""
     listed = list(items)
     parts = [len(listed).to_bytes(4, "little")]
     parts += (part for item in listed for part in (len(item).to_bytes(4, "little"), item))

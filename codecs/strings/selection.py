@@ -54,6 +54,6 @@ CAPABILITIES = _Capabilities()
 
 
 def _inner_params(params: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
-    """Return name and parameters of the inner codec."""
+    """Return Zarr name and JSON parameters of the inner codec."""
     inner = cast("Mapping[str, object]", params["inner"])
     return str(inner["name"]), cast("Mapping[str, object]", inner["configuration"])

@@ -41,14 +41,14 @@ FEWEST_RANKED = 3
 
 
 class TokenTrees(NamedTuple):
-    """Decision trees of a block's tokens.
+    """Binary decision trees that code rank and length of each run of the transformed string.
 
     Attributes
     ----------
-    rows : symbol labels, and one for no symbol
-    has_ranks : True if ranks are coded; else all are 1
-    rank, length : words of the first nodes of rank and length tokens
-    places : (n,) uint32, successor of each node and decision: `tables.tree`
+    rows : number of symbols in the block (each has a label), and one for no symbol
+    has_ranks : True if ranks are coded; with two symbols all ranks are 1
+    rank, length : root nodes of the trees of ranks and of lengths, as words of `places`
+    places : (2 * n,) uint32, next node after each node and decision, from `tables.tree`
     """
 
     rows: int
@@ -59,21 +59,21 @@ class TokenTrees(NamedTuple):
 
 
 class LaneStates(NamedTuple):
-    """State of the lanes, (LANES,) each.
+    """Coder state of the lanes, which are parts of the transformed string; (LANES,) each.
 
     Attributes
     ----------
-    place : uint32, node in a decision tree
-    state, symbol : uint32, offsets of the token's counts: shared ones, and those of the symbol
-    value : uint32, the token in encoders; its bits so far in decoders
-    own, weights : uint32, offsets of each lane's counts and weights
-    label, rank : int64, of the current run
-    ranks, lengths : int64, smoothed values of previous runs
-    width : int64, bits of the last length below the first
-    at, end : int64, current byte or run, and the lane's end
+    place : uint32, current node in the decision tree of a rank or length
+    state, symbol : uint32, offsets of the current counts: shared ones, and those of the symbol
+    value : uint32, current rank or length in encoders; its bits so far in decoders
+    own, weights : uint32, offset of the first of each lane's own counts, and of its mixing weights
+    label, rank : int64, label of the symbol and rank of the current run
+    ranks, lengths : int64, running averages over ranks and bit lengths of previous runs
+    width : int64, floor(log2) of the previous run's length
+    at, end : int64, index of the current byte (decoders) or run (encoders), and the lane's end
     histories : (n_lanes * rows,) uint8, per symbol: the width of its last rank in the high bits, a
         smoothed width of its lengths in the low bits
-    alive : (1,) int64, number of lanes before their end
+    alive : (1,) int64, number of lanes that have not ended
     """
 
     place: Words
@@ -94,14 +94,22 @@ class LaneStates(NamedTuple):
 
 
 def build_token_trees(sizes: Numbers, rows: int) -> TokenTrees:
-    """Return the token trees for lanes with lists of these sizes."""
+    """Build the decision trees for a block.
+
+    sizes : (n_lanes,) int64, symbols of each lane
+    rows : symbols of the block plus 1
+    """
     longest = max(2, int(sizes.max()))
     places, rank, length = tree(max(1, (longest - 1).bit_length() - 1))
     return TokenTrees(rows, longest >= FEWEST_RANKED, rank, length, places)
 
 
 def start_lane_states(starts: Numbers, tokens: TokenTrees, sizes: Numbers) -> LaneStates:
-    """Return the state of lanes before their first tokens; lanes of one symbol have no tokens."""
+    """Return the state of lanes before their first runs; a lane of one symbol codes nothing.
+
+    starts : (n_lanes + 1,) int64, start of each lane, and the end
+    sizes : (n_lanes,) int64, symbols of each lane
+    """
     n_lanes, rows = sizes.size, tokens.rows
     place, state, symbol, value, own, weights = np.zeros((6, LANES), np.uint32)
     numbers = np.zeros((7, LANES), np.int64)
@@ -130,7 +138,7 @@ def begin_runs(
     ranks: Int64s,
     lengths: Int64s,
 ) -> None:
-    """Start the first run, labels[k] and so on, of each lane with more than one symbol."""
+    """Move each lane k of two or more symbols to its first run: labels[k], ranks[k], lengths[k]."""
     for k in range(sizes.size):
         if sizes[k] > 1:
             begin_run(lane_states, tokens, k, labels[k], ranks[k], lengths[k])
@@ -140,7 +148,10 @@ def begin_runs(
 def begin_run(
     lane_states: LaneStates, tokens: TokenTrees, k: int, label: Int64, rank: Int64, length: Int64
 ) -> None:
-    """Start the next run of lane k. A decoder passes 1 for unknown values."""
+    """Move lane k to its next run, at the root of the rank's decision tree.
+
+    A decoder passes 1 for the unknown rank and length.
+    """
     lane_states.label[k] = label
     lane_states.symbol[k] = label * NODES
     if not tokens.has_ranks:
@@ -158,7 +169,7 @@ def begin_run(
 def begin_length(
     lane_states: LaneStates, tokens: TokenTrees, k: int, rank: Int64, length: Int64
 ) -> None:
-    """Move lane k from the rank to the length of its run."""
+    """Move lane k from the rank of its run to the root of the length's decision tree."""
     at = k * tokens.rows + lane_states.label[k]
     history: Any = min(np.int64(lane_states.histories[at]) & HISTORY, MOST_LENGTH_HISTORY)
     state = np.int64(CLASSES[lane_states.lengths[k]]) * HISTORY_KINDS + history
@@ -172,7 +183,7 @@ def begin_length(
 
 @jit_norefs_inline
 def end_run(lane_states: LaneStates, tokens: TokenTrees, k: int, length: Int64) -> None:
-    """Update the histories of lane k after a run."""
+    """Update the histories and running averages of lane k, which select counts, after a run."""
     rank, width = lane_states.rank[k], _width(length)
     at = k * tokens.rows + lane_states.label[k]
     history = np.int64(
@@ -186,7 +197,7 @@ def end_run(lane_states: LaneStates, tokens: TokenTrees, k: int, length: Int64) 
 
 @jit_norefs_inline
 def end_lane(lane_states: LaneStates, tokens: TokenTrees, k: int) -> None:
-    """Move lane k to its end, where it counts no decisions."""
+    """Mark lane k as ended: its further decisions are not coded, and use separate counts."""
     lane_states.place[k], lane_states.state[k] = AT_END, NOWHERE
     lane_states.symbol[k] = (tokens.rows - 1) * NODES
     lane_states.alive[0] -= 1
@@ -194,5 +205,5 @@ def end_lane(lane_states: LaneStates, tokens: TokenTrees, k: int) -> None:
 
 @jit_norefs_inline
 def _width(value: Int64) -> Any:
-    """Return the bits below the first."""
+    """Return floor(log2(value)) of a number >= 1."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

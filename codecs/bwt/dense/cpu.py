@@ -25,24 +25,30 @@ DEVICE_FIXED = 1 << 13  # places, symbols, bounds, fields, weights, and rounding
 
 
 def dense_scratch_bytes(n: int) -> int:
-    """Return an upper bound of the scratch bytes to encode or decode n bytes."""
+    """Return an upper bound of the scratch memory to encode or decode n bytes with effort dense."""
     return (RUN_BYTES + 3) * n + 2 * record_bytes(n) + MODEL
 
 
 def dense_decoder_bytes(n_bytes: int, n: int) -> int:
-    """Return an upper bound of the device bytes to decode n bytes from n_bytes, without n."""
+    """Return an upper bound of the device memory to decode n_bytes coded bytes to n bytes.
+
+    The n bytes themselves are not included.
+    """
     return n_bytes + COUNT_BYTES * SHARED + lane_count(n) * LANE_BYTES + DEVICE_FIXED
 
 
 def dense_encoder_bytes(n: int) -> int:
-    """Return an upper bound of the device bytes to encode the runs of n bytes, without the runs."""
+    """Return an upper bound of the device memory to encode n bytes, given as runs.
+
+    The runs themselves are not included.
+    """
     return (
         record_bytes(n) + 2 * n + COUNT_BYTES * SHARED + lane_count(n) * LANE_BYTES + DEVICE_FIXED
     )
 
 
 def encode_dense_string(bwt: Bytes, buffer: Bytes | None = None) -> Bytes | None:
-    """Return the coded bytes of a string, (k,) uint8; None if they are not fewer.
+    """Encode a Burrows-Wheeler transformed string with effort dense; None if it gets no shorter.
 
     Parameters
     ----------
@@ -62,14 +68,14 @@ def encode_dense_string(bwt: Bytes, buffer: Bytes | None = None) -> Bytes | None
 
 
 def encode_dense_parts(bwt: Bytes) -> Iterator[Bytes]:
-    """Yield the coded bytes of a string, even if they are more."""
+    """Encode a transformed string with effort dense; yield the parts, even if they are longer."""
     lanes = divide_into_lanes(bwt, by_decisions=True)
     yield encode_heads(lanes)
     yield from encode_tokens(lanes)
 
 
 def decode_dense_string(data: Bytes, out: Bytes) -> None:
-    """Fill (n,) uint8, n >= 1, from the (k,) uint8 output of `encode_dense_string`.
+    """Decode (k,) uint8 of `encode_dense_string` to the transformed string `out`, (n,) uint8.
 
     Raises
     ------

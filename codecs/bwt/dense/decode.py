@@ -48,15 +48,15 @@ NO_WORDS, LEFT = "its words are wrong", "bytes are left behind its lanes"
 
 
 class LanesOut(NamedTuple):
-    """Output of the decoder.
+    """Output of the dense decoder, and the move-to-front lists of the lanes.
 
     Attributes
     ----------
-    out : (n,) uint8
-    symbols : (rows - 1,) uint8, the symbol of each label
-    lists : (n_lanes * LIST_WORDS,) uint64, labels in the order of the lanes' lists
+    out : (n,) uint8, the transformed string
+    symbols : (rows - 1,) uint8, byte value of each label (labels number the symbols that occur)
+    lists : (n_lanes * LIST_WORDS,) uint64, current list of each lane, as labels
     sizes : (n_lanes,) int64, symbols of each list
-    numbers : (LANES,) uint32, lane indices
+    numbers : (LANES,) uint32, 0 to LANES - 1
     """
 
     out: Bytes
@@ -67,7 +67,10 @@ class LanesOut(NamedTuple):
 
 
 def decode_tokens(data: Bytes, heads: Heads, out: Bytes) -> None:
-    """Fill (n,) uint8 from the lanes of (k,) uint8; raise CorruptChunk if these are invalid."""
+    """Decode the segments of a block to the string `out`; raise CorruptChunk if invalid.
+
+    data : (k,) uint8, the bytes after the heads
+    """
     n_lanes, sizes = heads.sizes.size, heads.sizes
     symbols, lists = labelled(heads)
     tokens = build_token_trees(sizes, symbols.size + 1)
@@ -91,7 +94,10 @@ def decode_tokens(data: Bytes, heads: Heads, out: Bytes) -> None:
 
 
 def labelled(heads: Heads) -> tuple[Bytes, Bytes]:
-    """Return the symbol of each label, (k,) uint8, and the lists as labels, (n_lanes, 256)."""
+    """Number the symbols of a block: byte value of each label, and the lanes' lists as labels.
+
+    Their shapes are (k,) and (n_lanes, 256), uint8.
+    """
     is_there = np.zeros(256, np.bool_)
     for listed, size in zip(heads.lists, heads.sizes, strict=True):
         is_there[listed[:size]] = True
@@ -100,7 +106,7 @@ def labelled(heads: Heads) -> tuple[Bytes, Bytes]:
 
 
 def _states(data: Bytes, at: int, n_lanes: int) -> tuple[npt.NDArray[np.uint32], int]:
-    """Return the initial states of a segment, and the offset of its words."""
+    """Read the initial rANS states of a segment; return them and the offset of its words."""
     end = at + STATE_BYTES * n_lanes
     if end > data.size:
         raise CorruptChunk(CUT_OFF)
@@ -120,7 +126,11 @@ def replay(
     words: UInt16s,
     states: UInt32s,
 ) -> int:
-    """Decode a segment; return the number of (n,) uint16 words consumed, WRONG if it is invalid."""
+    """Decode a segment with rANS; return the number of words consumed, WRONG if it is invalid.
+
+    words : (n,) uint16, from the segment on
+    states : (LANES,) uint32, initial states, filled with the final ones
+    """
     x, number = load(states, 0, OF_LANES), load(text.numbers, 0, OF_LANES)
     at, step = 0, 0
     while lane_states.alive[0] > 0 and step < STEPS:
@@ -162,7 +172,7 @@ def replay(
 
 @jit_norefs_inline
 def _end(lane_states: LaneStates, tokens: TokenTrees, text: LanesOut, k: int) -> bool:
-    """Write the run of lane k and start its next run; return False if the run is too long."""
+    """Write the decoded run of lane k and start its next run; return False if it is too long."""
     at, end, length = lane_states.at[k], lane_states.end[k], np.int64(lane_states.value[k])
     if length > end - at:
         return False
@@ -179,7 +189,7 @@ def _end(lane_states: LaneStates, tokens: TokenTrees, text: LanesOut, k: int) ->
 
 @jit_norefs_inline
 def _fill(out: Bytes, at: int, stop: int, end: int, byte: int) -> None:
-    """Fill out[at:stop] by words, which may reach further, but not beyond `end`."""
+    """Write `byte` to out[at:stop] in 8-byte words, which may overwrite up to out[end]."""
     while at < stop and at + 8 <= end:
         store_le64(out, at, np.uint64(byte) * EACH)
         at += 8

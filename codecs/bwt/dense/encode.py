@@ -43,7 +43,7 @@ OF_ONE = (1 << 15) - 1  # mask of a record: probability of 1; the bit above it i
 
 
 class LabelledRuns(NamedTuple):
-    """Runs to encode: labels of symbols and ranks, (m,) uint8, and lengths, (m,) int32."""
+    """Runs to encode: labels of symbols and ranks, (m,) uint8 each, and lengths, (m,) int32."""
 
     labels: Bytes
     ranks: Bytes
@@ -51,7 +51,7 @@ class LabelledRuns(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """State of an encoder."""
+    """State of a dense encoder before the first decision: model, lanes, trees and runs."""
 
     model: MixedCounts
     lane_states: LaneStates
@@ -60,7 +60,7 @@ class Begun(NamedTuple):
 
 
 def begun(lanes: RunLanes) -> Begun:
-    """Return the encoder state of lanes before their first decisions."""
+    """Return the encoder state for a string before its first decisions."""
     is_there = np.zeros(256, np.bool_)
     for listed, size in zip(lanes.lists, lanes.sizes, strict=True):
         is_there[listed[:size]] = True
@@ -74,7 +74,7 @@ def begun(lanes: RunLanes) -> Begun:
 
 
 def encode_tokens(lanes: RunLanes) -> Iterator[Bytes]:
-    """Yield the bytes of lanes, segment by segment."""
+    """Encode the runs of a string; yield the coded bytes segment by segment."""
     work = begun(lanes)
     records = np.empty(LANES * most_steps(lanes.bounds), np.uint16)
     while work.lane_states.alive[0]:
@@ -83,7 +83,7 @@ def encode_tokens(lanes: RunLanes) -> Iterator[Bytes]:
 
 
 def _coded(records: npt.NDArray[np.uint16], steps: int, n_lanes: int) -> Bytes:
-    """Return the bytes of a segment: states, words."""
+    """Encode the recorded decisions of a segment with rANS; return states and words as bytes."""
     states, words = np.full(LANES, LOWEST, np.uint32), np.empty(LANES * steps, np.uint16)
     first = int(code_back(records, steps, words, states))
     heads = states[:n_lanes].astype("<u4").view(np.uint8)
@@ -98,7 +98,10 @@ def record_decisions(
     runs: LabelledRuns,
     records: UInt16s,
 ) -> int:
-    """Fill records, (LANES * steps,) uint16, with decisions of one segment; return its steps."""
+    """Model a segment of up to STEPS steps; fill `records` with its decisions; return the steps.
+
+    records : (LANES * steps,) uint16, probability of 1, and the decision in the highest bit
+    """
     step = 0
     while lane_states.alive[0] > 0 and step < STEPS:
         place, at_state, at_own, at_weights = locate_counts(lane_states)
@@ -123,7 +126,7 @@ def record_decisions(
 
 @jit_norefs_inline
 def _end(lane_states: LaneStates, tokens: TokenTrees, runs: LabelledRuns, k: int) -> None:
-    """Move lane k to its next run."""
+    """Move lane k to its next run, or mark it as ended."""
     run = lane_states.at[k]
     end_run(lane_states, tokens, k, np.int64(runs.lengths[run]))
     run += 1
@@ -137,12 +140,12 @@ def _end(lane_states: LaneStates, tokens: TokenTrees, runs: LabelledRuns, k: int
 
 @jit
 def code_back(records: UInt16s, steps: int, words: UInt16s, states: UInt32s) -> int:
-    """Code the records of a segment into states, last first; return the offset of its first word.
+    """Encode the records of a segment with rANS, last first; return the index of the first word.
 
     Parameters
     ----------
     words : (n,) uint16, filled from its end
-    states : (LANES,) uint32, updated
+    states : (LANES,) uint32, rANS states, updated
     """
     at, x = words.size, load(states, 0, OF_LANES)
     for step in range(steps - 1, -1, -1):

@@ -75,14 +75,15 @@ Prediction = tuple[Vector, Three, Three]
 
 
 class MixedCounts(NamedTuple):
-    """Counts and weights of a block.
+    """Adaptive model of a block: counts of decisions, and weights that mix their predictions.
 
     Attributes
     ----------
-    states : (SHARED + NODES,) uint32, shared pairs; the last ones are of lanes at their end
-    own : (n_lanes * rows * NODES,) uint32, a slow and a fast pair; the last row of each lane is of
-        no symbol
-    weights : (LANES * NODES,) uint64, three of 16 bits each
+    states : (SHARED + NODES,) uint32, counts of zeros and ones shared by all lanes, by context and
+        tree node; the last NODES are for lanes that have ended
+    own : (n_lanes * rows * NODES,) uint32, slow and fast counts of each lane, symbol and tree node;
+        the last row of each lane is for no symbol
+    weights : (LANES * NODES,) uint64, weights of the shared, slow and fast counts, 16 bits each
     """
 
     states: Words
@@ -91,7 +92,10 @@ class MixedCounts(NamedTuple):
 
 
 def fresh_model(n_lanes: int, rows: int) -> MixedCounts:
-    """Return the initial model of a block."""
+    """Return the initial counts and weights of a block.
+
+    rows : symbols of the block plus 1
+    """
     return MixedCounts(
         np.full(SHARED + NODES, PAIR, np.uint32),
         np.full(n_lanes * rows * NODES, FAST_PAIR | SLOW_PAIR, np.uint32),
@@ -103,9 +107,10 @@ def fresh_model(n_lanes: int, rows: int) -> MixedCounts:
 def predict_decisions(
     model: MixedCounts, at_state: Vector, at_own: Vector, at_weights: Vector
 ) -> Any:
-    """Return each lane's probability of 1 in units of 2^-14, and the values for `learn_decisions`.
+    """Predict the next decision of each lane: probability of 1 in units of 2^-14.
 
-    Offsets into the arrays of the model, and the results, are vectors of 32 bits.
+    The second result has the values read, for `learn_decisions`. Offsets into the arrays of the
+    model, and the results, are vectors of 32 bits.
     """
     state, own = load_items(model.states, at_state), load_items(model.own, at_own)
     pairs = load_items(model.weights, at_weights)
@@ -131,7 +136,10 @@ def learn_decisions(
     read: Prediction,
     bit: Vector,
 ) -> None:
-    """Update counts and weights with the decision of each lane, a vector of 0 and 1."""
+    """Update counts and mixing weights with the coded decision of each lane, 0 or 1.
+
+    p, read : results of `predict_decisions`
+    """
     own, stretched, weights = read
     error: Any = ((bit << P_BITS) - p) >> 1
     low = _moved(weights[0], error, stretched[0]) & 0xFFFF
@@ -146,7 +154,7 @@ def learn_decisions(
 
 @jit_norefs_inline
 def _stretch(zeros: Vector, ones: Vector) -> Any:
-    """Return log2(ones / zeros), linear between powers of two, in units of 1/256."""
+    """Return log2(ones / zeros) of stored counts in 1/256, linear between powers of two."""
     return (as_float_bits(ones) - as_float_bits(zeros)) >> STRETCH_SHIFT
 
 
@@ -158,7 +166,7 @@ def _moved(weight: Vector, error: Vector, stretched: Vector) -> Any:
 
 @jit_norefs_inline
 def _counted(own: Vector, bit: Vector) -> Any:
-    """Return the count pairs of a lane after a decision, halved if they are full."""
+    """Add a decision to the slow and fast counts of each lane; halve counts that are full."""
     zero = 2 << SLOW_ZEROS | 2
     own = own + select(bit > 0, (bit << (SLOW_ONES + 1)) | 2 << FAST_ONES, zero)
     half = shifted(own, 1)

@@ -14,10 +14,13 @@ MOST_DECISIONS = 15  # most decisions of a byte: a rank of 7 + 7, a length of 1
 
 
 def most_steps(bounds: npt.NDArray[np.int64]) -> int:
-    """Return the most steps of a segment of lanes with these bounds."""
+    """Return an upper bound of the steps in a segment, from the lanes' bounds in the string.
+
+    In a step each lane codes one decision.
+    """
     return min(STEPS, MOST_DECISIONS * int(np.diff(bounds).max()))
 
 
 def record_bytes(n: int) -> int:
-    """Return the most bytes of memory for the records of n bytes."""
+    """Return an upper bound of the memory for the recorded decisions of n bytes."""
     return RECORD_BYTES * LANES * min(STEPS, MOST_DECISIONS * n)

@@ -27,7 +27,7 @@ from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shift
 
 @jit_norefs_inline
 def locate_counts(lane_states: LaneStates) -> Any:
-    """Return the tree nodes of lanes, and the offsets of their counts and weights, as vectors."""
+    """Return each lane's tree node, and its offsets of shared counts, own counts and weights."""
     place = load(lane_states.place, 0, OF_LANES)
     node = place & NODE
     at_own = load(lane_states.symbol, 0, OF_LANES) + load(lane_states.own, 0, OF_LANES) + node
@@ -37,13 +37,19 @@ def locate_counts(lane_states: LaneStates) -> Any:
 
 @jit_norefs_inline
 def has_decisions(place: Vector) -> Any:
-    """Return a mask of the lanes that are not at their end."""
+    """Return a mask of the lanes that have not ended.
+
+    place : tree nodes of lanes
+    """
     return shifted(place, NUMBER) > 0
 
 
 @jit_norefs_inline
 def next_bits(lane_states: LaneStates, place: Vector) -> Any:
-    """Return the decisions of an encoder: 1 if more bits follow, or the next bit."""
+    """Return the next decision of each lane in an encoder, 0 or 1.
+
+    It is 1 if the value has more bits, or a bit of the value, as the tree node says.
+    """
     value = load(lane_states.value, 0, OF_LANES)
     rest = shifted(value, shifted(place, SHIFT) & SHIFTS)
     return select(
@@ -53,14 +59,14 @@ def next_bits(lane_states: LaneStates, place: Vector) -> Any:
 
 @jit_norefs_inline
 def append_bits(lane_states: LaneStates, place: Vector, bit: Vector) -> None:
-    """Append the decisions of a decoder to its values."""
+    """Append decoded decisions to the values of lanes whose tree node is a bit of the value."""
     value = load(lane_states.value, 0, OF_LANES)
     store(lane_states.value, 0, select((place & IN_BITS) > 0, value + value + bit, value))
 
 
 @jit_norefs_inline
 def go_on(lane_states: LaneStates, tokens: TokenTrees, place: Vector, bit: Vector) -> Any:
-    """Move to the next nodes; return the lanes after a rank, and after a length, as bit masks."""
+    """Move lanes to the next tree nodes; return masks of lanes after a rank, and after a length."""
     place = load_items(tokens.places, (shifted(place, NUMBER) << 1) + bit)
     store(lane_states.place, 0, place)
     lengths = bits_of((place & (DONE | IS_LENGTH)) > DONE)

@@ -50,7 +50,7 @@ def _length_node(width: int, depth: int, before: int) -> int:
 
 
 class _TokenTree:
-    """Decision tree of one kind of token, with nodes numbered on first use."""
+    """Decision tree of ranks or of lengths, with nodes numbered on first use."""
 
     def __init__(self, is_length: bool, cap: int) -> None:
         self.is_length, self.cap = is_length, cap
@@ -77,7 +77,7 @@ class _TokenTree:
         return node | IN_BITS | (width - 1 - depth) << SHIFT | flag | number << NUMBER
 
     def next(self, place: tuple[int, ...], bit: int) -> tuple[int, ...] | None:
-        """Return the node after a decision, None after the last one."""
+        """Return the node after a decision at a node; None after the last decision."""
         if len(place) == 2:
             width = place[1] + bit
             if bit and width < self.cap:
@@ -91,10 +91,9 @@ class _TokenTree:
 
 @lru_cache
 def tree(rank_cap: int) -> tuple[Words, int, int]:
-    """Return the successors of each node, (2 * n,) uint32 by decision, and the first nodes.
+    """Build the decision trees of ranks and lengths: successors of each node, and both roots.
 
-    The first nodes are those of a rank and of a length, as words. Ranks have at most `rank_cap`
-    bits below the first.
+    The successors are (2 * n,) uint32, by node and decision. Ranks are below 2^(rank_cap + 1).
     """
     trees = _TokenTree(False, rank_cap), _TokenTree(True, MOST_LENGTH_WIDTH)
     places = [tree.start() for tree in trees]

@@ -45,13 +45,13 @@ WEIGHTS = """
 
 
 def weights() -> npt.NDArray[np.int16]:
-    """Return the weights, (NODES, INPUTS) int16."""
+    """Return the initial mixing weights of SPEC.md, (NODES, INPUTS) int16."""
     return np.array(WEIGHTS.split(), np.int16).reshape(-1, INPUTS)
 
 
 @lru_cache
 def packed_weights() -> npt.NDArray[np.uint64]:
-    """Return the weights, (NODES,) uint64, the first input's weight lowest."""
+    """Return the initial mixing weights, (NODES,) uint64, 16 bits each, the first input lowest."""
     each = weights().astype(np.int64) & 0xFFFF
     packed: npt.NDArray[np.int64] = (each << 16 * np.arange(INPUTS)).sum(axis=1)
     return packed.astype(np.uint64)

@@ -50,13 +50,13 @@ WRONG_LANES = "its lanes are wrong"
 
 
 class FastParts(NamedTuple):
-    """Parsed parts of a payload, input of the decoder.
+    """Parsed coded string of effort fast, input of its decoder.
 
     Attributes
     ----------
     heads : heads of the lanes
-    stops : (n_lanes,) int64, end offset of each lane in words
-    tables : tables of frequencies
+    stops : (n_lanes,) int64, end offset of each lane in `body`, in words
+    tables : frequency tables of ranks and lengths
     body : (k,) uint8, the words of all lanes
     """
 
@@ -67,22 +67,28 @@ class FastParts(NamedTuple):
 
 
 def fast_scratch_bytes(n: int) -> int:
-    """Return an upper bound of the scratch bytes to encode or decode n bytes."""
+    """Return an upper bound of the scratch memory to encode or decode n bytes with effort fast."""
     return 12 * n + (2 << 20)
 
 
 def fast_decoder_bytes(n_bytes: int, n: int) -> int:
-    """Return an upper bound of the device bytes to decode n bytes from n_bytes, without n."""
+    """Return an upper bound of the device memory to decode n_bytes coded bytes to n bytes.
+
+    The n bytes themselves are not included.
+    """
     return n_bytes + DEVICE_TABLES + DEVICE_FIXED
 
 
 def fast_encoder_bytes(n: int) -> int:
-    """Return an upper bound of the device bytes to encode the runs of n bytes, without the runs."""
+    """Return an upper bound of the device memory to encode n bytes, given as runs.
+
+    The runs themselves are not included.
+    """
     return 6 * n + DEVICE_COUNTS + DEVICE_FIXED  # tokens, words
 
 
 def encode_fast_string(bwt: Bytes, buffer: Bytes | None = None) -> Bytes | None:
-    """Return the coded bytes of a string, (k,) uint8; None if they are not fewer.
+    """Encode a Burrows-Wheeler transformed string with effort fast; None if it gets no shorter.
 
     Parameters
     ----------
@@ -98,7 +104,7 @@ def encode_fast_string(bwt: Bytes, buffer: Bytes | None = None) -> Bytes | None:
 
 
 def encode_fast_parts(bwt: Bytes, limit: int) -> list[Bytes] | None:
-    """Return the parts of the coded bytes of a string, None if these are `limit` or more in all."""
+    """Encode a transformed string with effort fast; None if it takes `limit` bytes or more."""
     lanes = divide_into_lanes(bwt, by_decisions=False)
     tokens = tokenise_lanes(lanes)
     tables = tables_of(tokens.counts)
@@ -116,13 +122,13 @@ def encode_fast_parts(bwt: Bytes, limit: int) -> list[Bytes] | None:
 
 
 def packed_sizes(sizes: Int64s) -> Bytes:
-    """Return the packed byte sizes of all lanes but the last one."""
+    """Return the stored byte sizes of all lanes but the last one."""
     parts_of_sizes = sizes[:-1].astype("<u4").view(np.uint8)
     return parts_of_sizes.reshape(-1, 4)[:, :SIZE_BYTES].ravel()
 
 
 def decode_fast_string(data: Bytes, out: Bytes) -> None:
-    """Fill (n,) uint8, n >= 1, from the (k,) uint8 output of `encode_fast_string`.
+    """Decode (k,) uint8 of `encode_fast_string` to the transformed string `out`, (n,) uint8.
 
     Raises
     ------
@@ -138,7 +144,7 @@ def decode_fast_string(data: Bytes, out: Bytes) -> None:
 
 
 def read_parts(data: Bytes, n: int) -> FastParts:
-    """Return the parsed parts of (k,) uint8 that encode n >= 1 bytes.
+    """Parse a coded string of effort fast, (k,) uint8, for n >= 1 bytes.
 
     Raises
     ------
@@ -152,12 +158,15 @@ def read_parts(data: Bytes, n: int) -> FastParts:
 
 
 def highest_ranks(heads: Heads) -> Int64s:
-    """Return (n_lanes,) int64, the highest rank of each lane."""
+    """Return the highest move-to-front rank of each lane, (n_lanes,) int64."""
     return np.maximum(1, heads.sizes - 1)
 
 
 def _lane_ends(data: Bytes, n_lanes: int) -> tuple[Int64s, int]:
-    """Return the end offsets of lanes in bytes, except the last, and the bytes read for them."""
+    """Read the stored lane sizes; return the byte offset of each lane's end but the last one's.
+
+    The second result is the number of bytes read.
+    """
     taken = SIZE_BYTES * (n_lanes - 1)
     if data.size < taken:
         raise CorruptChunk("the lengths of its lanes are cut off")
@@ -166,7 +175,7 @@ def _lane_ends(data: Bytes, n_lanes: int) -> tuple[Int64s, int]:
 
 
 def _checked(ends: Int64s, heads: Heads) -> Int64s:
-    """Return the end offsets of lanes in words; raise CorruptChunk if these are invalid."""
+    """Convert the end offsets of lanes from bytes to words; raise CorruptChunk if invalid."""
     lengths = np.diff(ends, prepend=0)
     least = np.where(heads.sizes, LEAST_LANE, 0)
     if (lengths < least).any() or (lengths % 2).any() or (lengths[heads.sizes == 0]).any():
@@ -175,7 +184,7 @@ def _checked(ends: Int64s, heads: Heads) -> Int64s:
 
 
 def _rows_of(heads: Heads, stops: Int64s, words: Words) -> Rows:
-    """Return the state rows of non-empty lanes at their first run."""
+    """Return the decoder's state of non-empty lanes at their first run, (n_lanes, ROW) uint64."""
     some = np.flatnonzero(heads.sizes)
     at, rows = np.append(0, stops[:-1])[some], np.zeros((some.size, ROW), np.uint64)
     rows[:, STATE] = words[at] | words[at + 1].astype(np.uint64) << np.uint64(16)

@@ -47,7 +47,7 @@ Rows = npt.NDArray[np.uint64]
 
 
 class Slots(NamedTuple):
-    """Look-up tables of the decoder.
+    """Look-up tables of the rANS decoder for ranks and lengths.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Slots(NamedTuple):
 
 
 def slots_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> Slots:
-    """Return the look-up tables of the decoder."""
+    """Build the look-up tables of the decoder from frequency tables."""
     rows, numbers = used_tables(tables, frequencies)
     slots = np.empty(len(rows) * TOTAL, np.uint32)
     build_decoder_table(rows, slots)
@@ -71,20 +71,20 @@ def slots_of(tables: StaticTables, frequencies: npt.NDArray[np.uint32]) -> Slots
 def used_tables(
     tables: StaticTables, frequencies: npt.NDArray[np.uint32]
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-    """Return the used tables, (k, WIDTH), ranks first, and the table index of each context."""
+    """Return the frequency tables in use, (k, WIDTH), ranks first, and each context's table."""
     used = tables.table_of.max(axis=1) + 1
     rows = np.concatenate([frequencies[kind, : used[kind]] for kind in range(KINDS)])
     return rows, (tables.table_of + np.array([[0], [used[0]]])).ravel()
 
 
 def decode_fast_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[np.uint8]) -> bool:
-    """Write all lanes to a block; return True if an encoder could have written each.
+    """Decode all lanes to a string; return True if an encoder could have written each of them.
 
     Parameters
     ----------
-    words : (n,) uint16, with SPARE words after the lanes
-    rows : (n_lanes, ROW) uint64, non-empty lanes at their first run; they are updated
-    out : (n,) uint8
+    words : (n,) uint16, rANS words of the lanes, and SPARE more
+    rows : (n_lanes, ROW) uint64, states of non-empty lanes before their first run; updated
+    out : (n,) uint8, the transformed string
     """
     live = np.arange(len(rows), dtype=np.uint64) * U(ROW)
     symbol_states = np.zeros(len(rows) << 8, np.uint8)
@@ -95,7 +95,11 @@ def decode_fast_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[n
 def read_lanes(
     words: UInt16s, slots: Slots, rows: UInt64s, live: UInt64s, symbol_states: Bytes, out: Bytes
 ) -> bool:
-    """Do the same as `decode_fast_lanes`, with the offset of each row and zeroed adaptive state."""
+    """Do the work of `decode_fast_lanes` in a kernel.
+
+    live : (n_lanes,) uint64, offset of each lane's state in `rows`
+    symbol_states : (n_lanes * 256,) uint8, zeros: adaptive state of each lane and symbol
+    """
     n = live.size
     while n:
         kept = 0
@@ -117,7 +121,7 @@ def read_lanes(
 def _read_run(
     words: UInt16s, slots: Slots, rows: UInt64s, row: np.uint64, symbol_states: Bytes, out: Bytes
 ) -> bool:
-    """Read a run of a lane and write it; return True if it is valid."""
+    """Decode a run of a lane and write its bytes; return True if it is valid."""
     x, at, smoothed = rows[row + STATE], rows[row + AT], rows[row + SMOOTHED]
     symbol = rows[row + LIST] & U(255)
     own = (row << SYMBOL_STATES_OF_ROW) + symbol
@@ -148,7 +152,7 @@ def _read_run(
 def _get(
     slots: Slots, context: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Return the next symbol of a context, the state, and the word offset."""
+    """Decode a symbol of a context with rANS; return it, the new state and the word offset."""
     entry = slots.slots[slots.firsts[context] + (x & U(TOTAL - 1))]
     frequency = U(entry >> np.uint32(FREQUENCY)) & U(TOTAL - 1)
     x = (frequency + U(1)) * (x >> U(PRECISION)) + U(entry >> np.uint32(OFFSET))
@@ -158,7 +162,7 @@ def _get(
 
 @jit_norefs_inline
 def _refill(x: np.uint64, at: np.uint64, words: UInt16s) -> tuple[np.uint64, np.uint64]:
-    """Append a word to a state that is too low; return the state and the word offset."""
+    """Append a word to the rANS state x if it is too low; return the state and the word offset."""
     word = U(words[at])
     is_low = x < U(LOWEST)
     return (x << U(16) | word if is_low else x), at + (U(1) if is_low else U(0))
@@ -168,7 +172,7 @@ def _refill(x: np.uint64, at: np.uint64, words: UInt16s) -> tuple[np.uint64, np.
 def _get_bits(
     symbol: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Return the value of a symbol with its extra bits, the state, and the word offset."""
+    """Decode the extra bits of a symbol >= EXACT; return its number, the state, the word offset."""
     bits, low, shift = U(bits_below(symbol)), U(0), U(0)
     if bits > U(RAW):
         low, shift, bits = x & U(0xFFFF), U(RAW), bits - U(RAW)
@@ -180,7 +184,7 @@ def _get_bits(
 
 @jit_norefs_inline
 def _fill(out: Bytes, begin: np.uint64, stop: np.uint64, end: np.uint64, symbol: np.uint64) -> None:
-    """Write a symbol to out[begin:stop]; bytes up to `end` may be written, as later runs follow."""
+    """Write a symbol to out[begin:stop] in 8-byte words, which may overwrite up to out[end]."""
     pattern = symbol * ONES
     if begin + U(16) <= end:
         store_le64(out, np.int64(begin), pattern)

@@ -26,7 +26,10 @@ RECIPROCAL = (1 << SHIFT) // np.maximum(1, np.arange(TOTAL + 1, dtype=np.uint64)
 def build_token_entries(
     tables: StaticTables, frequencies: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.uint32]:
-    """Return (2, TOKENS) uint32: the frequency of each token, and its first slot from bit 16."""
+    """Build the encoder's table, (2, TOKENS) uint32: frequency and, from bit 16 on, first slot.
+
+    A token is a context with a symbol.
+    """
     both = frequencies | (np.cumsum(frequencies, axis=2, dtype=np.uint32) - frequencies) << 16
     rows = [both[kind][tables.table_of[kind]].ravel() for kind in range(KINDS)]
     return np.stack(rows).astype(np.uint32)
@@ -35,9 +38,10 @@ def build_token_entries(
 def encode_fast_lanes(
     lanes: RunLanes, tokens: RunTokens, entries: npt.NDArray[np.uint32], most: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None:
-    """Return the concatenated lanes, and the bytes of each; None if there are more than `most`.
+    """Encode the tokens of all lanes with rANS; None if there are more than `most` bytes.
 
-    A lane is its final state, then words in reading order; an empty lane has no bytes.
+    The result is the concatenated lanes and the bytes of each. A lane is its final state, then
+    words in reading order; an empty lane has no bytes.
     """
     words = np.empty(most // 2 + RUN_WORDS + STATE_WORDS, np.uint16)
     begins = np.empty(lanes.sizes.size + 1, np.int64)
@@ -56,7 +60,7 @@ def write_lanes(
     words: UInt16s,
     begins: Int64s,
 ) -> bool:
-    """Write lanes so that they end at the end of `words`; fill their start offsets and the end.
+    """Encode all lanes with rANS up to the end of `words`; fill their start offsets and the end.
 
     Return False if `words` is too short.
     """
@@ -88,7 +92,7 @@ def write_lanes(
 
 @jit_norefs_inline
 def _put(x: np.uint64, at: int, entry: np.uint32, words: UInt16s) -> tuple[np.uint64, int]:
-    """Encode a symbol into a state; return the state and the offset of the last written word."""
+    """Encode a symbol into the rANS state x; return the state and the offset of the last word."""
     frequency, first = U(entry) & U(0xFFFF), U(entry >> np.uint32(16))
     is_full = x >= frequency << U(32 - PRECISION)
     words[U(at - 1)] = x
@@ -102,7 +106,10 @@ def _put(x: np.uint64, at: int, entry: np.uint32, words: UInt16s) -> tuple[np.ui
 def _put_bits(
     x: np.uint64, at: int, value: Int64, bits: Int64, words: UInt16s
 ) -> tuple[np.uint64, int]:
-    """Encode the lowest bits of a number into a state: those above RAW are read last."""
+    """Encode the lowest bits of a number into the rANS state x; bits above RAW are read last.
+
+    Return the state and the offset of the last word.
+    """
     if bits > RAW:
         x, at = _put_raw(x, at, value >> RAW, bits - RAW, words)
         bits = RAW

@@ -22,10 +22,12 @@ SYMBOL_BITS, TABLE_BITS = 6, 12  # approximate bits of a table, per symbol and i
 
 
 def merge_contexts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return (n_contexts,) int64, the table of each context of (n_contexts, n_symbols) counts.
+    """Merge contexts to share a frequency table; return the table of each, (n_contexts,) int64.
 
     Tables are numbered by first context. A context without counts has the table of the context
     before it.
+
+    counts : (n_contexts, n_symbols), counts of symbols
     """
     table_of = np.empty(len(counts), np.int64)
     merge(np.ascontiguousarray(counts), table_of)
@@ -34,7 +36,7 @@ def merge_contexts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 @jit
 def merge(counts: Int64s, table_of: Int64s) -> None:
-    """Fill the result of `merge_contexts`; the counts are summed in place."""
+    """Fill `table_of` with the result of `merge_contexts`; counts of merged contexts are summed."""
     n = len(counts)
     gains, costs = np.zeros((n, n), np.int64), np.zeros(n, np.int64)
     live = np.zeros(n, np.bool_)
@@ -65,7 +67,7 @@ def merge(counts: Int64s, table_of: Int64s) -> None:
 
 @jit_part
 def _number(joined: Int64s, costs: Int64s, table_of: Int64s) -> None:
-    """Resolve merges to the remaining contexts, and number these by first occurrence."""
+    """Number the contexts that remain after merging by first occurrence; fill the table of each."""
     n, tables, before = joined.size, 0, 0
     number = np.full(n, -1, np.int64)
     for i in range(n):
@@ -84,7 +86,7 @@ def _number(joined: Int64s, costs: Int64s, table_of: Int64s) -> None:
 
 @jit_part
 def _best(gains: Int64s, live: Bools) -> Any:
-    """Return the pair of live contexts with the largest gain."""
+    """Return the pair of remaining contexts whose merging gains most bits."""
     best, first, second = -(1 << 62), 0, 0
     for i in range(live.size):
         for j in range(i if live[i] else 0):
@@ -95,7 +97,7 @@ def _best(gains: Int64s, live: Bools) -> Any:
 
 @jit_part
 def _cost(counts: Int64s, i: int, j: int) -> Any:
-    """Return the bits, times 2^BITS, of the tokens of one or two contexts and their table."""
+    """Return the bits, times 2^BITS, to code the symbols of one or two contexts and their table."""
     total, symbols = 0, 0
     bits: Any = 0
     for s in range(counts.shape[1]):
@@ -111,6 +113,6 @@ def _cost(counts: Int64s, i: int, j: int) -> Any:
 
 @jit_part
 def _log(n: int) -> Any:
-    """Return log2(n) of n >= 1, times 2^BITS, from its LOG_WIDTH highest bits."""
+    """Return log2(n), times 2^BITS, from the LOG_WIDTH highest bits of n >= 1."""
     shift: Any = max(0, 64 - np.int64(leading_zeros(np.uint64(n))) - LOG_WIDTH)
     return LOGS[n >> shift] + (shift << BITS)

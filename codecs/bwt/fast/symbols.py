@@ -30,7 +30,7 @@ Table = npt.NDArray[np.uint8]
 
 @jit_norefs_inline
 def number_to_symbol(value: UInt64) -> Any:
-    """Return the symbol of a number >= 0."""
+    """Return the coding symbol of a rank or length - 1: exact below EXACT, else half an octave."""
     if value < EXACT:
         return np.int64(value)
     octave = 63 - np.int64(leading_zeros(np.uint64(value)))
@@ -39,18 +39,18 @@ def number_to_symbol(value: UInt64) -> Any:
 
 @jit_norefs_inline
 def bits_below(symbol: UInt64) -> Any:
-    """Return the number of extra bits of a symbol >= EXACT."""
+    """Return the number of extra bits that follow a symbol >= EXACT."""
     return (np.int64(symbol) - 4) >> 1
 
 
 @jit_norefs_inline
 def get_least_number(symbol: UInt64) -> Any:
-    """Return the smallest number of a symbol >= EXACT."""
+    """Return the smallest number that a symbol >= EXACT stands for."""
     return (2 | np.int64(symbol) & 1) << bits_below(symbol)
 
 
 def symbols_of(n: int) -> Table:
-    """Return (n,) uint8, the symbols of the numbers below n."""
+    """Return the coding symbols of the numbers 0 to n - 1, (n,) uint8."""
     numbers = np.arange(n)
     octave = np.floor(np.log2(np.maximum(1, numbers))).astype(np.int64)  # exact, as n is small
     coarse = 2 * octave + 2 + (numbers >> np.maximum(0, octave - 1) & 1)
@@ -58,7 +58,7 @@ def symbols_of(n: int) -> Table:
 
 
 def _octaves() -> npt.NDArray[np.int64]:
-    """Return (WIDTH,) int64: floor(log2(smallest number + 1)) of each symbol."""
+    """Build the table of floor(log2(1 + least number of each symbol)), (WIDTH,) int64."""
     symbols = np.arange(WIDTH)
     below = np.maximum(0, symbols - 4) >> 1
     least = np.where(symbols < EXACT, symbols, (2 | symbols & 1) << below)
@@ -66,20 +66,23 @@ def _octaves() -> npt.NDArray[np.int64]:
 
 
 def _smooth_steps() -> npt.NDArray[np.int16]:
-    """Return (WIDTH,) int16: the value of each rank symbol in the smoothed rank."""
+    """Build the table of what each rank symbol contributes to the average rank, (WIDTH,) int16."""
     steps = 100 * np.arange(WIDTH)
     steps[EXACT], steps[EXACT + 1 :] = 900, MOST_SMOOTHED
     return steps.astype(np.int16)
 
 
 def _classes() -> Table:
-    """Return (MOST_SMOOTHED + 1,) uint8, CLASSES times the class of each smoothed rank."""
+    """Build the table of CLASSES times the class of an average rank, (MOST_SMOOTHED + 1,) uint8."""
     found = np.searchsorted(BOUNDS, np.arange(MOST_SMOOTHED + 1), side="right")
     return (CLASSES * found).astype(np.uint8)
 
 
 def _next_classes() -> Table:
-    """Return (CLASSES * WIDTH,) uint8: the next class for a class and a symbol."""
+    """Build the table of a text symbol's next adaptive class, by class and coded symbol.
+
+    It is (CLASSES * WIDTH,) uint8.
+    """
     smoothed_class, octave = np.arange(CLASSES)[:, None], _octaves()[None]
     following = 2 * smoothed_class + np.where(octave > 0, 4 * octave + 3, 1) >> 2
     table: Table = np.minimum(CLASSES - 1, following).astype(np.uint8).ravel()
@@ -87,7 +90,7 @@ def _next_classes() -> Table:
 
 
 def _rank_classes() -> Table:
-    """Return (WIDTH,) uint8: classes of ranks 1, 2, 3, 4 to 7, 8 to 16, more."""
+    """Build the table of classes of rank symbols, for contexts of lengths, (WIDTH,) uint8."""
     return np.searchsorted((1, 2, 3, 7, 10), np.arange(WIDTH), side="right").astype(np.uint8)
 
 
@@ -98,19 +101,19 @@ NEXT_LENGTH_CLASS = CLASSES * NEXT_CLASS  # shifted to its bits in the state byt
 
 @jit_norefs_inline
 def rank_context(smoothed: np.uint64, symbol_state: int) -> Any:
-    """Return the context of a rank."""
+    """Return the context for the next rank, from the lane's average rank and the symbol's state."""
     return np.uint64(CLASS[smoothed]) | np.uint64(symbol_state) & np.uint64(CLASSES - 1)
 
 
 @jit_norefs_inline
 def length_context(symbol_state: int, rank: np.uint64) -> Any:
-    """Return the context of a length after the symbol of a rank."""
+    """Return the context for the length of a run, from its symbol's state and its rank symbol."""
     return np.uint64(symbol_state) & np.uint64(56) | np.uint64(RANK_CLASS[rank])
 
 
 @jit_norefs_inline
 def update_symbol_state(symbol_state: int, rank: np.uint64, length: np.uint64) -> Any:
-    """Return the adaptive state of a text symbol after a run."""
+    """Return the adaptive state of a text symbol after a run with these rank and length symbols."""
     of_ranks = (np.uint64(symbol_state) & np.uint64(7)) << np.uint64(6) | np.uint64(rank)
     of_lengths = (np.uint64(symbol_state) & np.uint64(56)) << np.uint64(3) | np.uint64(length)
     return NEXT_CLASS[of_ranks] | NEXT_LENGTH_CLASS[of_lengths]

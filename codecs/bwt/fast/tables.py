@@ -45,12 +45,12 @@ NODES = KINDS * KIND
 
 
 class StaticTables(NamedTuple):
-    """Tables of both kinds.
+    """Frequency tables of a block, for ranks and for lengths, and the choice of a table by context.
 
     Attributes
     ----------
-    table_of : (2, CONTEXTS) int64, table index of each context, from 0 for each kind
-    weights : (2, MOST_TABLES, WIDTH) uint32, zeros for unused tables
+    table_of : (2, CONTEXTS) int64, table of each context, numbered from 0 for ranks and for lengths
+    weights : (2, MOST_TABLES, WIDTH) uint32, unnormalised frequencies; zeros for unused tables
     """
 
     table_of: npt.NDArray[np.int64]
@@ -58,7 +58,7 @@ class StaticTables(NamedTuple):
 
 
 def tables_of(counts: npt.NDArray[np.int64]) -> StaticTables:
-    """Return the tables for (2, CONTEXTS * WIDTH) token counts."""
+    """Build the frequency tables of a block from (2, CONTEXTS * WIDTH) token counts."""
     table_of = np.zeros((KINDS, CONTEXTS), np.int64)
     weights = np.zeros((KINDS, MOST_TABLES, WIDTH), np.uint32)
     for kind, n in enumerate(N_SYMBOLS):
@@ -71,7 +71,10 @@ def tables_of(counts: npt.NDArray[np.int64]) -> StaticTables:
 
 
 def frequencies_of(tables: StaticTables) -> npt.NDArray[np.uint32]:
-    """Return (2, MOST_TABLES, WIDTH) uint32: each row sums to 4096, or to 0 if unused."""
+    """Normalise weights to frequencies, (2, MOST_TABLES, WIDTH) uint32.
+
+    Each row sums to 4096, or to 0 if unused.
+    """
     frequencies = tables.weights.copy()
     for rows in frequencies:
         normalise(rows)
@@ -79,14 +82,14 @@ def frequencies_of(tables: StaticTables) -> npt.NDArray[np.uint32]:
 
 
 def encode_tables(tables: StaticTables) -> npt.NDArray[np.uint8]:
-    """Return the coded bytes of tables."""
+    """Return the stored form of frequency tables."""
     out = np.zeros(2 * tables.weights.size + 1024, np.uint8)
     end = write_fast_tables(coder_at(out, 0, NODES), tables.table_of, tables.weights)
     return out[: int(end)]
 
 
 def decode_tables(data: npt.NDArray[np.uint8]) -> tuple[StaticTables, int]:
-    """Return the tables at the start of (k,) uint8, and the number of bytes read.
+    """Read the frequency tables at the start of (k,) uint8; return them and the bytes read.
 
     Raises
     ------
@@ -116,7 +119,7 @@ def _bit_length(value: int) -> Any:
 
 @jit
 def write_fast_tables(coder: DecisionCoder, table_of: Int64s, weights: UInt32s) -> int:
-    """Write tables; return the end offset."""
+    """Write frequency tables as binary decisions; return the end offset."""
     for kind in range(KINDS):
         tables = _write_map(coder, kind * KIND, table_of[kind])
         for t in range(tables):
@@ -128,7 +131,7 @@ def write_fast_tables(coder: DecisionCoder, table_of: Int64s, weights: UInt32s) 
 
 @jit_part
 def _write_map(coder: DecisionCoder, first: int, table_of: Int64s) -> int:
-    """Write the table index of each context; return the number of tables."""
+    """Write the table index of each context for ranks or lengths; return the number of tables."""
     tables, same = 1, 1
     for i in range(1, CONTEXTS):
         is_same = 1 if table_of[i] == table_of[i - 1] else 0
@@ -153,7 +156,10 @@ def _write_weight(coder: DecisionCoder, first: int, above: int, weight: int) -> 
 
 @jit_part
 def _write_tree(coder: DecisionCoder, first: int, bits: int, value: int) -> None:
-    """Write the lowest bits of a number, high ones first, each in the context of those before."""
+    """Write the `bits` lowest bits of a number as adaptive decisions, the highest bit first.
+
+    first : first decision of this tree of counts
+    """
     node = 1
     for i in range(bits - 1, -1, -1):
         bit = value >> i & 1
@@ -163,7 +169,7 @@ def _write_tree(coder: DecisionCoder, first: int, bits: int, value: int) -> None
 
 @jit
 def read_fast_tables(coder: DecisionCoder, table_of: Int64s, weights: UInt32s) -> int:
-    """Fill zeroed tables; return the end offset, -1 if they are invalid."""
+    """Fill zeroed frequency tables from decisions; return the end offset, -1 if invalid."""
     begin_decoder(coder)
     for kind in range(KINDS):
         tables = _read_map(coder, kind * KIND, table_of[kind])
@@ -185,7 +191,7 @@ def read_fast_tables(coder: DecisionCoder, table_of: Int64s, weights: UInt32s) -
 
 @jit_part
 def _read_map(coder: DecisionCoder, first: int, table_of: Int64s) -> int:
-    """Fill the table index of each context; return the number of tables, 0 if invalid."""
+    """Fill the table index of each context; return the number of tables, 0 if it is invalid."""
     tables, same = 1, 1
     for i in range(1, CONTEXTS):
         same = get_decision(coder, first + SAME + same)
@@ -201,7 +207,10 @@ def _read_map(coder: DecisionCoder, first: int, table_of: Int64s) -> int:
 
 @jit_part
 def _read_weight(coder: DecisionCoder, first: int, above: int) -> int:
-    """Return a weight, -1 if it is too large."""
+    """Read the weight of a symbol in a table; return -1 if it is too large.
+
+    above : bit length of the same symbol's weight in the previous table
+    """
     length = _read_tree(coder, first + above * LENGTH_NODES, WIDTH_BITS)
     if length > MOST_WIDTH:
         return -1

@@ -26,12 +26,12 @@ SMALL = symbols_of(1 << 10)  # symbols of most numbers
 
 
 class RunTokens(NamedTuple):
-    """Tokens of the runs of a block.
+    """Symbols of the runs of a block for rANS, each with its context.
 
     Attributes
     ----------
-    ranks, lengths : (m,) uint16, context * WIDTH + symbol, of each run
-    counts : (2, TOKENS) int64, token counts of each kind
+    ranks, lengths : (m,) uint16, token of each run's rank and length: context * WIDTH + symbol
+    counts : (2, TOKENS) int64, counts of rank tokens and of length tokens
     """
 
     ranks: npt.NDArray[np.uint16]
@@ -40,7 +40,7 @@ class RunTokens(NamedTuple):
 
 
 def tokenise_lanes(lanes: RunLanes) -> RunTokens:
-    """Return the tokens of lanes."""
+    """Convert the runs of all lanes to tokens."""
     ranks, lengths = np.empty((2, lanes.symbols.size), np.uint16)
     counts = np.zeros((2, TOKENS), np.int64)
     tokenise(lanes, ranks, lengths, counts[0], counts[1])
@@ -51,7 +51,7 @@ def tokenise_lanes(lanes: RunLanes) -> RunTokens:
 def tokenise(
     lanes: RunLanes, ranks: UInt16s, lengths: UInt16s, rank_counts: Int64s, length_counts: Int64s
 ) -> None:
-    """Fill the tokens of lanes; see `RunTokens`."""
+    """Fill the tokens of all lanes, and their counts; see `RunTokens`."""
     symbol_states = np.empty(256, np.uint8)
     for lane in range(lanes.sizes.size):
         symbol_states[:] = 0

@@ -19,14 +19,14 @@ LOW, HIGH, WORD, AT, STOP = range(5)
 
 
 class DecisionCoder(NamedTuple):
-    """State of a coder between two decisions.
+    """Adaptive binary arithmetic coder, as arrays: its state between two decisions.
 
     Attributes
     ----------
-    data : (n,) uint8, written or read
-    state : (5,) int64: lower and upper bound, bytes read (decoder only), offset of the next byte,
-        end offset
-    counts : (nodes, 2) int64, zeros and ones of each decision so far
+    data : (n,) uint8, bytes written or read
+    state : (5,) int64: lower and upper bound of the interval, code value (decoder only), offset of
+        the next byte, end offset
+    counts : (nodes, 2) int64, zeros and ones of each decision node so far
     """
 
     data: npt.NDArray[np.uint8]
@@ -35,7 +35,7 @@ class DecisionCoder(NamedTuple):
 
 
 def coder_at(data: npt.NDArray[np.uint8], at: int, nodes: int) -> DecisionCoder:
-    """Return a coder of `nodes` decisions that starts at data[at]."""
+    """Return an arithmetic coder that starts at data[at], for `nodes` kinds of decisions."""
     state = np.array([0, (1 << 32) - 1, 0, at, data.size], np.int64)
     return DecisionCoder(data, state, np.zeros((nodes, 2), np.int64))
 
@@ -63,7 +63,7 @@ def _learn(coder: DecisionCoder, node: int, bit: int, middle: int) -> None:
 
 @jit_part
 def put_decision(coder: DecisionCoder, node: int, bit: int) -> None:
-    """Write a decision; if the buffer is full, only the offset advances."""
+    """Write a decision, 0 or 1, of a node; if the buffer is full, only the offset advances."""
     _learn(coder, node, bit, _middle(coder, node))
     while (coder.state[LOW] ^ coder.state[HIGH]) >> 24 == 0:
         _put_byte(coder, coder.state[HIGH] >> 24)
@@ -80,14 +80,14 @@ def finish_encoder(coder: DecisionCoder) -> int:
 
 @jit_part
 def begin_decoder(coder: DecisionCoder) -> None:
-    """Read the initial bytes of a decoder."""
+    """Read the initial code value of a decoder, four bytes."""
     for _ in range(BOUND_BYTES):
         _get_byte(coder)
 
 
 @jit_part
 def get_decision(coder: DecisionCoder, node: int) -> int:
-    """Read a decision. Bytes after the end are 0."""
+    """Read a decision, 0 or 1, of a node. Bytes after the end are 0."""
     middle = _middle(coder, node)
     bit = 1 if coder.state[WORD] <= middle else 0
     _learn(coder, node, bit, middle)

@@ -21,16 +21,16 @@ DEVICE_FIXED = 1 << 14  # lists, bounds, and rounding of allocations
 
 
 class RunLanes(NamedTuple):
-    """A string as runs, lane by lane.
+    """Transformed string as runs of equal bytes, divided into lanes that are coded in parallel.
 
     Attributes
     ----------
-    symbols : (m,) uint8, symbols of runs
-    ranks : (m,) uint8, list positions to which the symbols move, from 1 on
-    lengths : (m,) int32, from 1 on
+    symbols : (m,) uint8, byte value of each run
+    ranks : (m,) uint8, list position to which the symbol moves after the run, from 1 on
+    lengths : (m,) int32, bytes of each run, from 1 on
     starts : (n_lanes + 1,) int64, the first run of each lane
     bounds : (n_lanes + 1,) int64, the first byte of each lane
-    lists : (n_lanes, 256) uint8, symbols by first occurrence
+    lists : (n_lanes, 256) uint8, symbols of each lane by first occurrence
     sizes : (n_lanes,) int64, symbols in each list: 0 in an empty lane
     """
 
@@ -44,17 +44,22 @@ class RunLanes(NamedTuple):
 
 
 def lane_count(n: int) -> int:
-    """Return the number of lanes of n bytes: a power of two, 1 to MOST_LANES."""
+    """Return the number of lanes of a string of n bytes: a power of two, 1 to MOST_LANES."""
     return min(MOST_LANES, 1 << (max(1, n // LANE_BYTES).bit_length() - 1))
 
 
 def run_device_bytes(n: int) -> int:
-    """Return an upper bound of the device bytes for the runs of n bytes, without the n bytes."""
+    """Return an upper bound of the device memory for the runs of n bytes, without the n bytes."""
     return DEVICE_PER_BYTE * n + DEVICE_FIXED
 
 
 def divide_into_lanes(bwt: Bytes, *, by_decisions: bool) -> RunLanes:
-    """Return the lanes of a string, (n,) uint8, n >= 1, with equal decisions, else equal runs."""
+    """Divide a transformed string into runs and lanes, of equally many decisions or runs.
+
+    bwt : (n,) uint8, n >= 1
+    by_decisions : True for lanes with equally many binary decisions (effort dense), False for
+        equally many runs
+    """
     n_lanes, runs = lane_count(bwt.size), run_count(bwt)
     symbols, ranks = np.empty((2, runs), np.uint8)
     lengths = np.empty(runs, np.int32)
@@ -73,7 +78,7 @@ def divide_into_lanes(bwt: Bytes, *, by_decisions: bool) -> RunLanes:
 
 
 def even_starts(runs: int, n_lanes: int) -> Int64s:
-    """Return (n_lanes + 1,) int64, the first runs of lanes with equally many, and the end."""
+    """Return the first run of each lane if lanes have equally many, and the end: (n_lanes + 1,)."""
     starts: Int64s = -(-np.arange(n_lanes + 1) * runs // n_lanes)
     return starts
 
@@ -84,12 +89,12 @@ def run_count(bwt: Bytes) -> int:
 
 
 def fresh_list() -> npt.NDArray[np.uint64]:
-    """Return (LIST_WORDS,) uint64, the list of all symbols in order."""
+    """Return the initial move-to-front list, all 256 symbols in order, as (LIST_WORDS,) uint64."""
     return list_words(np.arange(256, dtype=np.uint8)[None])
 
 
 def list_words(lists: Bytes) -> npt.NDArray[np.uint64]:
-    """Return (n_lanes * LIST_WORDS,) uint64 for (n_lanes, 256) lists, first symbol lowest."""
+    """Convert (n_lanes, 256) uint8 lists to (n_lanes * LIST_WORDS,) uint64, first symbol lowest."""
     words = lists.view("<u8").astype(np.uint64).ravel()
     assert words.size == len(lists) * LIST_WORDS
     return words
@@ -97,9 +102,10 @@ def list_words(lists: Bytes) -> npt.NDArray[np.uint64]:
 
 @jit
 def cut_by_decisions(ranks: Bytes, lengths: Int32s, starts: Int64s) -> None:
-    """Fill the first runs of lanes: lane k starts after k / n_lanes of all decisions.
+    """Fill the first run of each lane so that all lanes have equally many binary decisions.
 
-    The weight of a run is the number of binary decisions of its rank and its length.
+    Lane k starts after k / n_lanes of all decisions. The weight of a run is the number of binary
+    decisions of its rank and its length.
     """
     n_lanes, total = starts.size - 1, 0
     for run in range(ranks.size):
@@ -115,11 +121,11 @@ def cut_by_decisions(ranks: Bytes, lengths: Int32s, starts: Int64s) -> None:
 
 @jit_norefs_inline
 def _decisions(rank: int, length: int) -> Any:
-    """Return the decisions of two numbers: unary bit lengths, then the bits below the first."""
+    """Return the number of binary decisions that effort dense takes for a run's rank and length."""
     return 2 * (_below(rank | 1) + _below(length)) + 2
 
 
 @jit_norefs_inline
 def _below(value: int) -> Any:
-    """Return the number of bits below the leading one."""
+    """Return the number of bits below the leading one bit."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

@@ -18,7 +18,10 @@ SCALE = 1 << 16  # logarithms are integers, so that all machines decide the same
 
 
 def gets_no_shorter(bwt: Bytes) -> bool:
-    """Return True if the entropy of ranks and runs of (n,) uint8 is too high for coding to gain."""
+    """Return True if entropy coding will not make a transformed string shorter, by an estimate.
+
+    It is the entropy of ranks and run lengths in samples of (n,) uint8.
+    """
     if not may_get_no_shorter(bwt.size, run_count(bwt)):
         return False
     windows = [bwt] if bwt.size <= WINDOWS * WINDOW else _spread(bwt)
@@ -28,21 +31,21 @@ def gets_no_shorter(bwt: Bytes) -> bool:
 
 
 def may_get_no_shorter(n: int, runs: int) -> bool:
-    """Return True if n bytes with this number of runs need an estimate."""
+    """Return True if a string of n bytes has so many runs that its entropy must be estimated."""
     return n >= LEAST and 100 * runs >= RUNS * n
 
 
 def _spread(bwt: Bytes) -> list[Bytes]:
-    """Return windows in the middle of equal parts."""
+    """Return sample windows of a string, each from the middle of one of WINDOWS equal parts."""
     part = bwt.size // WINDOWS
     firsts = [k * part + (part - WINDOW) // 2 for k in range(WINDOWS)]
     return [bwt[first : first + WINDOW] for first in firsts]
 
 
 def _entropy(window: Bytes) -> int:
-    """Return the bits, times SCALE, of ranks and of lengths, each coded separately.
+    """Return the entropy of ranks and of run lengths in a window, in bits times SCALE.
 
-    A run without a next one has no rank; it counts as an average one.
+    A symbol's last run has no rank; it counts as an average one.
     """
     symbols, ranks = np.empty((2, window.size), np.uint8)
     lengths = np.empty(window.size, np.int32)
@@ -54,7 +57,7 @@ def _entropy(window: Bytes) -> int:
 
 
 def _cost(counts: npt.NDArray[np.int64]) -> int:
-    """Return the bits, times SCALE, of symbols with these counts."""
+    """Return the entropy of symbols with these counts, in bits times SCALE."""
     some = counts[counts > 0]
     if not some.size:
         return 0

@@ -37,14 +37,14 @@ NODES = (1 + 2 * SIZE_WIDTHS) * NUMBER
 
 
 class Heads(NamedTuple):
-    """Parsed heads of a block, which the decoder needs before its tokens.
+    """Parsed heads of a block: bounds and symbol lists of its lanes.
 
     Attributes
     ----------
     bounds : (n_lanes + 1,) int64, the first byte of each lane
-    lists : (n_lanes, 256) uint8; unused symbols follow the first `sizes` ones
-    sizes : (n_lanes,) int64, symbols of each lane: 0 in an empty one
-    end : number of bytes read
+    lists : (n_lanes, 256) uint8, symbols of each lane by first occurrence; then the unused ones
+    sizes : (n_lanes,) int64, number of symbols of each lane: 0 in an empty one
+    end : number of bytes of the heads
     """
 
     bounds: Int64s
@@ -54,7 +54,7 @@ class Heads(NamedTuple):
 
 
 def encode_heads(lanes: RunLanes | Heads) -> Bytes:
-    """Return the coded lengths and lists of lanes."""
+    """Return the stored form of the lanes' lengths and symbol lists."""
     n_lanes = lanes.sizes.size
     lengths = np.diff(lanes.bounds)[: n_lanes - 1]
     packed = lengths.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :BOUND_BYTES].ravel()
@@ -65,7 +65,7 @@ def encode_heads(lanes: RunLanes | Heads) -> Bytes:
 
 
 def decode_heads(data: Bytes, n: int) -> Heads:
-    """Return the heads at the start of (k,) uint8, written by `encode_heads`, for n >= 1 bytes.
+    """Parse the heads at the start of (k,) uint8 for a string of n >= 1 bytes.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def decode_heads(data: Bytes, n: int) -> Heads:
 
 
 def _bounds(packed: Bytes, n: int) -> Int64s:
-    """Return the bounds of lanes with these lengths; the last lane takes the rest."""
+    """Return the bounds of lanes from their stored lengths; the last lane takes the rest of n."""
     lengths = packed.astype(np.int64) @ (1 << 8 * np.arange(BOUND_BYTES))
     bounds = np.concatenate(([0], np.cumsum(lengths), [n]))
     if bounds[-2] > n:
@@ -97,7 +97,7 @@ def _bounds(packed: Bytes, n: int) -> Int64s:
 
 @jit
 def write_symbol_lists(coder: DecisionCoder, lists: Bytes, sizes: Int64s) -> int:
-    """Write lists; return the end offset."""
+    """Write the symbol lists of lanes with an arithmetic coder; return the end offset."""
     left = np.arange(SYMBOLS).astype(np.uint8)
     for lane in range(sizes.size):
         _put_number(coder, 0, sizes[lane], SIZE_WIDTHS)
@@ -113,7 +113,7 @@ def write_symbol_lists(coder: DecisionCoder, lists: Bytes, sizes: Int64s) -> int
 
 @jit
 def read_symbol_lists(coder: DecisionCoder, lists: Bytes, sizes: Int64s) -> int:
-    """Fill lists; return the end offset, -1 if they are invalid."""
+    """Read the symbol lists of lanes; return the end offset, -1 if they are invalid."""
     left = np.arange(SYMBOLS).astype(np.uint8)
     begin_decoder(coder)
     for lane in range(sizes.size):
@@ -137,7 +137,7 @@ def _kind(lane: int, width: int) -> int:
 
 @jit_part
 def _to_place(left: Bytes, place: int, i: int) -> None:
-    """Move the symbol at `place` forward to i."""
+    """Move the symbol at position `place` of a list forward to position i."""
     symbol = left[place]
     for k in range(place, i, -1):
         left[k] = left[k - 1]
@@ -146,7 +146,7 @@ def _to_place(left: Bytes, place: int, i: int) -> None:
 
 @jit_part
 def _put_number(coder: DecisionCoder, kind: int, value: int, widths: int) -> Any:
-    """Write a number of at most `widths` bits; return its bit length."""
+    """Write a number below 2^widths as decisions of node group `kind`; return its bit length."""
     first = kind * NUMBER
     width: Any = 64 - np.int64(leading_zeros(np.uint64(value)))
     for i in range(min(width + 1, widths)):
@@ -161,7 +161,7 @@ def _put_number(coder: DecisionCoder, kind: int, value: int, widths: int) -> Any
 
 @jit_part
 def _get_number(coder: DecisionCoder, kind: int, widths: int) -> Any:
-    """Return a number written by `_put_number`, and its bit length."""
+    """Read a number of `_put_number`; return it and its bit length."""
     first, width, node = kind * NUMBER, 0, 1
     while width < widths and get_decision(coder, first + width):
         width += 1

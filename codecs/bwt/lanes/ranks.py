@@ -23,7 +23,7 @@ ONES, HIGHS, ALL = U(0x0101010101010101), U(0x8080808080808080), U(0xFFFFFFFFFFF
 
 @jit_norefs_inline
 def find_symbol(word: np.uint64, symbol: np.uint64) -> int:
-    """Return the index of the first byte of a word equal to the symbol; 8 if there is none."""
+    """Return the position of a symbol among the eight bytes of a word; 8 if it is not there."""
     difference = word ^ (symbol * ONES)
     same = (difference - ONES) & ~difference & HIGHS
     return trailing_zeros(same) >> 3 if same else 8
@@ -31,7 +31,7 @@ def find_symbol(word: np.uint64, symbol: np.uint64) -> int:
 
 @jit_norefs_inline
 def moved_back(word: np.uint64, rank: Int64 | UInt64) -> np.uint64:
-    """Return a word of a list with its first symbol moved to `rank` < 8."""
+    """Return a word of eight list items with its first symbol moved back to position `rank` < 8."""
     shift = U(rank) << U(3)
     mask = ALL >> (U(56) - shift)
     return (word & mask) >> EIGHT | (word & BYTE_MASK) << shift | word & ~mask
@@ -39,7 +39,7 @@ def moved_back(word: np.uint64, rank: Int64 | UInt64) -> np.uint64:
 
 @jit_norefs_inline
 def move_back(words: UInt64s, first: UInt64, rank: UInt64) -> None:
-    """Move the first symbol of the list words[first:first + LIST_WORDS] to `rank` < 256."""
+    """Move the first symbol of a list, words[first:first + LIST_WORDS], back to position `rank`."""
     word = words[first]
     if rank < 8:
         words[first] = moved_back(word, rank)
@@ -54,7 +54,11 @@ def move_back(words: UInt64s, first: UInt64, rank: UInt64) -> None:
 
 @jit_norefs_inline
 def move_to_front(words: UInt64s, head: np.uint64, symbol: np.uint64) -> tuple[np.uint64, int]:
-    """Move a symbol to the front of a list with first word `head`; return the new head and rank."""
+    """Move a symbol to the front of a list; return the first word and the symbol's old position.
+
+    words : (LIST_WORDS,) uint64, eight symbols each
+    head : the first word, kept apart from `words`
+    """
     place = find_symbol(head, symbol)
     if place < 8:
         mask = ALL >> (U(56) - (U(place) << U(3)))
@@ -73,7 +77,7 @@ def move_to_front(words: UInt64s, head: np.uint64, symbol: np.uint64) -> tuple[n
 
 @jit
 def split_runs(bwt: Bytes, symbols: Bytes, lengths: Int32s) -> int:
-    """Fill the runs of a string: (m,) uint8 symbols, (m,) int32 lengths; return their number."""
+    """Split a string into runs of equal bytes: fill symbols and lengths; return their number."""
     i, runs = 0, 0
     while i < bwt.size:
         first, symbol = i, bwt[i]
@@ -90,12 +94,14 @@ def split_runs(bwt: Bytes, symbols: Bytes, lengths: Int32s) -> int:
 
 @jit
 def rank_runs(symbols: Bytes, words: UInt64s, ranks: Bytes) -> None:
-    """Fill (m,) uint8 ranks: distinct symbols until the next run of the same one; 0 if none.
+    """Fill the move-to-front rank of each run; 0 if its symbol has no later run.
+
+    It is the number of distinct symbols until the next run of the same symbol.
 
     Parameters
     ----------
     symbols : (m,) uint8, no two neighbours are the same
-    words : (LIST_WORDS,) uint64, the list of all 256 in order; it is changed
+    words : (LIST_WORDS,) uint64, list of all 256 symbols in order; it is changed
     """
     seen = np.zeros(256, np.bool_)
     head = words[0]
@@ -108,7 +114,7 @@ def rank_runs(symbols: Bytes, words: UInt64s, ranks: Bytes) -> None:
 
 @jit
 def begin_lists(symbols: Bytes, starts: Int64s, ranks: Bytes, lists: Bytes, sizes: Int64s) -> None:
-    """Fill the initial lists of lanes, and the rank of each symbol's last run in its lane.
+    """Fill the symbol list of each lane, and the rank of each symbol's last run in its lane.
 
     That rank is the last position of the list, at least 1.
 
@@ -116,7 +122,7 @@ def begin_lists(symbols: Bytes, starts: Int64s, ranks: Bytes, lists: Bytes, size
     ----------
     starts : (n_lanes + 1,) int64, the first run of each lane
     lists : (n_lanes, 256) uint8, filled with symbols by first occurrence
-    sizes : (n_lanes,) int64, filled with the number of symbols
+    sizes : (n_lanes,) int64, filled with the number of symbols of each lane
     """
     last = np.empty(256, np.int64)
     for lane in range(starts.size - 1):

@@ -20,20 +20,20 @@ DEVICE_FIXED = 1 << 14
 
 
 def transform_bytes(n: int) -> int:
-    """Return an upper bound of the bytes for either direction on a block of n, without it."""
+    """Return an upper bound of the memory to transform or invert n bytes, without these."""
     return PER_BYTE * n + FIXED
 
 
 def transform_device_bytes(longest: int, n_blocks: int) -> int:
-    """Return an upper bound of the device bytes to transform blocks in one launch, without them.
+    """Return an upper bound of the device memory to transform or invert blocks in one launch.
 
-    It includes the transformed bytes, and holds for both directions.
+    It includes the transformed bytes, but not the blocks.
     """
     return n_blocks * (DEVICE_PER_BYTE * longest + DEVICE_FIXED)
 
 
 def transform(block: Bytes) -> Transformed:
-    """Return the transform of a contiguous block, (n,) uint8, n up to MAX_BLOCK."""
+    """Return the Burrows-Wheeler transform of a block, contiguous (n,) uint8, n up to MAX_BLOCK."""
     bwt = np.empty(block.size, np.uint8)
     rows = np.empty(row_count(block.size), np.uint32)
     if block.size:
@@ -43,9 +43,10 @@ def transform(block: Bytes) -> Transformed:
 
 @jit_norefs
 def gather_transform(block: Bytes, suffixes: Int32s, every: int, bwt: Bytes, rows: UInt32s) -> None:
-    """Fill the bytes before the suffixes, and the rows of those at each `every`-th position.
+    """Fill the transform from the suffix array: the byte before each suffix, and stored rows.
 
-    Row 0 is the empty suffix. The sentinel, before the first byte, is not stored in `bwt`.
+    Stored are the rows of suffixes at each `every`-th position. Row 0 is the empty suffix. The
+    sentinel, before the first byte, is not stored in `bwt`.
     """
     step, unit, used = np.uint32(every), np.uint32(UNIT - 1), np.uint64(1)
     bwt[0] = block[block.size - 1]

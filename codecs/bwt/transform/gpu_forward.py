@@ -26,7 +26,7 @@ FIRST_SHIFTS = range(0, 8 * PREFIX, 8)
 
 
 def transform_blocks(blocks: Sequence[DeviceArray]) -> list[DeviceTransformed]:
-    """Return the transforms of (n,) uint8 each, contiguous, n up to MAX_BLOCK."""
+    """Return the Burrows-Wheeler transforms of contiguous (n,) uint8 each, n up to MAX_BLOCK."""
     work = _Doubling(blocks)
     lists = block_sizes(blocks)
     work.start("first_keys", lists, work.texts, lists.table(), lists.tiles, work.buffers, 0)
@@ -42,9 +42,9 @@ def transform_blocks(blocks: Sequence[DeviceArray]) -> list[DeviceTransformed]:
 
 
 class _Doubling:
-    """Device memory of one launch: suffixes that are not final, in two buffers, and ranks.
+    """Device memory of a suffix sort by prefix doubling: ranks, and suffixes without a final rank.
 
-    Two memories for keys and two for slots make four buffers: `which` has a bit for each.
+    Two arrays for keys and two for slots make four buffers. Buffer `which` has a bit for each.
     """
 
     def __init__(self, blocks: Sequence[DeviceArray]) -> None:
@@ -85,11 +85,11 @@ class _Doubling:
         return np.array(table, np.int64)
 
     def start(self, kernel: str, lists: Lists, *arguments: object) -> None:
-        """Launch a kernel over tiles of lists."""
+        """Launch a kernel of forward.cu, one thread block per tile of the lists."""
         start_kernel("forward.cu", kernel, lists.grid, THREADS, *arguments)
 
     def sort(self, lists: Lists, which: int, shifts: Iterable[int]) -> int:
-        """Sort items by the key bytes at `shifts`, lowest first; return the buffer index."""
+        """Radix-sort suffixes by the key bytes at bits `shifts`; return the result's buffer."""
         table, tiles = lists.table(), lists.tiles
         for shift in shifts:
             counts = cupy().empty(lists.grid * DIGITS, np.uint32)
@@ -100,7 +100,10 @@ class _Doubling:
         return which
 
     def set_ranks(self, lists: Lists, which: int, prefix: int) -> tuple[Lists, int]:
-        """Rank sorted items and write rows of final ones; return the others' lists and buffer."""
+        """Rank sorted suffixes; return lists and buffer of those whose rank is not final.
+
+        It writes the rows of suffixes with a final rank.
+        """
         cp, to = cupy(), which ^ 3
         given = self.texts, lists.table(), lists.tiles, self.buffers, which, prefix
         sums = cp.empty(lists.grid, np.uint64)
@@ -112,7 +115,7 @@ class _Doubling:
         return Lists(lists.sizes - final.sum(axis=1).astype(np.int64)), to
 
     def gathered(self) -> list[DeviceTransformed]:
-        """Return the transforms, once all suffixes are final."""
+        """Return the transforms from the ranks, once all are final."""
         self.start("gather_transform", self.lists, self.texts, self.lists.tiles)
         begins, sizes = self.lists.begins.tolist(), self.lists.sizes.tolist()
         return [

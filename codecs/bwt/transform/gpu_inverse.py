@@ -32,9 +32,9 @@ REASONS = {1: OUTSIDE, 2: BROKEN_CHAIN, 3: OUTSIDE}  # error messages by status,
 def invert_blocks(
     found: Sequence[DeviceTransformed], outs: Sequence[DeviceArray]
 ) -> dict[int, CorruptChunk]:
-    """Fill (n,) uint8 each, contiguous; return the errors of blocks with invalid rows.
+    """Invert transforms on the GPU to contiguous (n,) uint8 each; return errors of invalid ones.
 
-    found : each with n bytes and row_count(n) rows
+    found : transforms, each with n bytes and row_count(n) rows
     """
     cp, lists, n_blocks = cupy(), block_sizes(outs), len(outs)
     words = cp.empty(int(lists.sizes.sum()) + MORE_WORDS * n_blocks, np.uint32)
@@ -52,7 +52,10 @@ def invert_blocks(
 def _table(
     found: Sequence[DeviceTransformed], outs: Sequence[DeviceArray], lists: Lists, words: int
 ) -> Sizes:
-    """Return `Transformed` of inverse.cu for each block; words : address of all words."""
+    """Return struct `Transformed` of inverse.cu for each block.
+
+    words : device address of the tables to follow, all blocks'
+    """
     words_before = lists.begins + MORE_WORDS * np.arange(len(outs))
     return np.stack(
         [

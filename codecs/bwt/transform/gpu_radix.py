@@ -18,14 +18,14 @@ Sizes = npt.NDArray[np.int64]
 
 
 class DeviceTransformed(NamedTuple):
-    """A transformed block on the device; see `Transformed`."""
+    """Burrows-Wheeler transform of a block in device memory; fields as in `Transformed`."""
 
     bwt: DeviceArray
     rows: DeviceArray
 
 
 class Lists(NamedTuple):
-    """Concatenated lists of items, one for each block.
+    """Sizes of concatenated lists of items to sort, one list for each block.
 
     They have less than 2^32 items in total: more would not fit any device.
 
@@ -43,25 +43,25 @@ class Lists(NamedTuple):
 
     @property
     def tiles(self) -> int:
-        """Number of tiles of the longest list."""
+        """Number of tiles (TILE items, one thread block) of the longest list."""
         return max(1, -(-int(self.sizes.max()) // TILE))
 
     @property
     def grid(self) -> int:
-        """Number of thread blocks of a launch."""
+        """Number of thread blocks of a launch: the longest list's tiles for each list."""
         return self.tiles * len(self.sizes)
 
     def table(self) -> DeviceArray:
-        """Return `List` of radix.cuh for each list, on the device."""
+        """Return struct `List` of radix.cuh for each list, in device memory."""
         return on_device(np.stack([self.begins, self.sizes], axis=1))
 
 
 def block_sizes(arrays: Sequence[DeviceArray]) -> Lists:
-    """Return lists of the items of 1-dimensional arrays."""
+    """Return `Lists` with the sizes of 1-D arrays."""
     return Lists(np.array([array.shape[0] for array in arrays], np.int64))
 
 
 def start_kernel(file: str, kernel: str, grid: int, threads: int, *arguments: object) -> None:
-    """Launch a kernel of this folder; Python's integers are passed as C's `int`."""
+    """Launch a kernel from a file of this folder; Python's integers are passed as C's `int`."""
     given = [np.int32(one) if isinstance(one, int) else one for one in arguments]
     launch(load_module(__package__, file, {}).get_function(kernel), grid, threads, given)

@@ -22,9 +22,9 @@ U1 = np.uint64(1)
 
 @jit_norefs
 def find_lms(text: Bytes | Int32s, counts: Int32s, lms: Int32s) -> int:
-    """Count the letters of (n,) text, fill `lms` with its LMS positions, descending; return m.
+    """Count the letters of a text; fill `lms` with LMS positions, descending; return their number.
 
-    lms : (n // 2 + 1,) int32; one more than possible, as each position is written before its check
+    lms : (n // 2 + 1,) int32, one more than possible, as each position is written before its check
     """
     m, is_s, last = np.uint64(0), np.int64(0), np.uint64(text.size - 1)
     right = np.int64(text[last])
@@ -43,7 +43,7 @@ def find_lms(text: Bytes | Int32s, counts: Int32s, lms: Int32s) -> int:
 
 @jit_norefs_inline
 def set_begins(counts: Int32s, buckets: Int32s) -> None:
-    """Fill the start offset of the suffixes of each first letter."""
+    """Fill the start of each letter's bucket (the suffixes that begin with it) from the counts."""
     total = ZERO
     for letter in range(counts.size):
         buckets[letter] = total
@@ -52,7 +52,7 @@ def set_begins(counts: Int32s, buckets: Int32s) -> None:
 
 @jit_norefs_inline
 def set_ends(counts: Int32s, buckets: Int32s) -> None:
-    """Fill the end offset of the suffixes of each first letter."""
+    """Fill the end of each letter's bucket (the suffixes that begin with it) from the counts."""
     total = ZERO
     for letter in range(counts.size):
         total += counts[letter]
@@ -63,7 +63,9 @@ def set_ends(counts: Int32s, buckets: Int32s) -> None:
 def sort_pieces(
     text: Bytes | Int32s, counts: Int32s, buckets: Int32s, lms: Int32s, suffixes: Int32s
 ) -> None:
-    """Sort LMS positions by the pieces between them; fill their complements, 0 elsewhere.
+    """Sort the LMS substrings (text between LMS positions); fill complements of their positions.
+
+    Other items of `suffixes` are 0.
 
     lms : (m,) int32, descending, m > 1
     """
@@ -83,7 +85,10 @@ def sort_pieces(
 
 @jit_norefs_inline
 def _put_l(text: Bytes | Int32s, at: np.int32, buckets: Int32s, suffixes: Int32s) -> None:
-    """Place the position before an L suffix; its complement if that suffix is of type S."""
+    """Append the position before an L suffix to its letter's bucket.
+
+    It is stored as complement if the suffix at that position is of type S.
+    """
     letter = text[np.uint64(at)]
     before = at - ONE
     place = np.uint64(buckets[np.uint64(letter)])
@@ -119,7 +124,7 @@ def _pieces_of_s(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> Non
 
 @jit_norefs
 def name_pieces(text: Bytes | Int32s, lms: Int32s, suffixes: Int32s) -> int:
-    """Number the sorted pieces, equal ones alike; return the count of distinct ones.
+    """Number the sorted LMS substrings, equal ones alike; return the count of distinct ones.
 
     The first m items are set to the sorted LMS positions, the last m to the numbers in text order.
     """
@@ -138,7 +143,7 @@ def name_pieces(text: Bytes | Int32s, lms: Int32s, suffixes: Int32s) -> int:
 
 @jit_norefs_inline
 def _compact(m: np.uint64, suffixes: Int32s) -> None:
-    """Move the m complements to the front."""
+    """Move the m complements of positions to the front, as positions."""
     used, i = np.uint64(0), np.uint64(0)
     while used < m:
         at = suffixes[i]
@@ -149,7 +154,7 @@ def _compact(m: np.uint64, suffixes: Int32s) -> None:
 
 @jit_norefs_inline
 def _number(text: Bytes | Int32s, m: np.uint64, suffixes: Int32s) -> Any:
-    """Replace the length of each piece by its number, from 0."""
+    """Replace the length of each LMS substring by its number, from 0; return the count."""
     name, before, length = np.int32(-1), np.uint64(0), np.int32(-1)
     for i in range(m):
         far = suffixes[min(i + np.uint64(AHEAD), m - U1)]
@@ -171,7 +176,7 @@ def _number(text: Bytes | Int32s, m: np.uint64, suffixes: Int32s) -> Any:
 
 @jit_norefs
 def lms_of_names(lms: Int32s, order: Int32s) -> None:
-    """Replace the sorted numbers of LMS positions, counted from the left, by the positions."""
+    """Convert sorted indices of LMS positions, counted from the left, to the positions."""
     last = np.uint64(lms.size - 1)
     for i in range(np.uint64(order.size)):
         order[i] = lms[last - np.uint64(order[i])]
@@ -179,7 +184,7 @@ def lms_of_names(lms: Int32s, order: Int32s) -> None:
 
 @jit_norefs
 def induce(text: Bytes | Int32s, counts: Int32s, buckets: Int32s, m: int, suffixes: Int32s) -> None:
-    """Sort all suffixes from the m sorted LMS positions, which are the first m items."""
+    """Induce the suffix array from the m sorted LMS positions, which are its first m items."""
     set_ends(counts, buckets)
     _spread(text, m, buckets, suffixes)
     set_begins(counts, buckets)
@@ -190,7 +195,7 @@ def induce(text: Bytes | Int32s, counts: Int32s, buckets: Int32s, m: int, suffix
 
 @jit_norefs_inline
 def _spread(text: Bytes | Int32s, m: int, ends: Int32s, suffixes: Int32s) -> None:
-    """Move sorted LMS suffixes to the ends of their letters; 0 elsewhere."""
+    """Move sorted LMS suffixes to the ends of their letters' buckets; set other items to 0."""
     free = np.int64(suffixes.size)
     for i in range(np.int64(m) - 1, -1, -1):
         prefetch(text, np.int64(suffixes[np.uint64(max(i - AHEAD, 0))]))
@@ -219,7 +224,10 @@ def _induce_l(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> None:
 
 @jit_norefs_inline
 def _induce_one_l(text: Bytes | Int32s, at: np.int32, buckets: Int32s, suffixes: Int32s) -> None:
-    """Place the suffix before `at`, of type L; its complement if the one before it is of type S."""
+    """Append the suffix before position `at`, of type L, to its letter's bucket.
+
+    It is stored as complement if the suffix before it is of type S.
+    """
     put = at - ONE
     letter = text[np.uint64(put)]
     place = np.uint64(buckets[np.uint64(letter)])

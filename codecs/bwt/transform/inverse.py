@@ -25,7 +25,9 @@ BROKEN_CHAIN = "a chain of rows does not end at the next row that is kept"
 
 
 def invert(bwt: Bytes, rows: Rows, out: Bytes) -> None:
-    """Fill out (n,) uint8 with the block of transform `bwt`, (n,) uint8; no memory is shared.
+    """Invert the Burrows-Wheeler transform `bwt`, (n,) uint8, to the block `out`, (n,) uint8.
+
+    `rows` are the stored rows of the transform. No memory is shared.
 
     Raises
     ------
@@ -46,11 +48,14 @@ def invert(bwt: Bytes, rows: Rows, out: Bytes) -> None:
 
 @jit
 def fill_words(bwt: Bytes, first: int, words: UInt32s) -> None:
-    """Fill words (n + 2,) uint32, one per row: row of the next suffix << 8 | first byte.
+    """Fill the table that the inverse transform follows: per row, next row << 8 | first byte.
 
-    Row 0, the end, leads to n + 1, and that to itself: a chain that ends early does not return. No
-    row leads to `first`, the row of the sentinel. Therefore n steps from there that end at row 0
-    have visited each row once, for any bytes.
+    The next row is that of the suffix one byte shorter. Row 0, the end, leads to n + 1, and that to
+    itself: a chain that ends early does not return. No row leads to `first`, the row of the
+    sentinel. Therefore n steps from there that end at row 0 have visited each row once, for any
+    bytes.
+
+    words : (n + 2,) uint32, filled
     """
     n, part = np.uint64(bwt.size), np.uint64(bwt.size) // PARTS
     next_of = np.zeros((PARTS, BYTE_VALUES), np.uint32)
@@ -71,7 +76,7 @@ def fill_words(bwt: Bytes, first: int, words: UInt32s) -> None:
 
 @jit_norefs_inline
 def _count(bwt: Bytes, part: UInt64, counts: UInt32s) -> None:
-    """Count the bytes of each part; the last part includes the remainder."""
+    """Count the byte values in each of PARTS parts; the last part includes the remainder."""
     for i in range(part):
         for k in range(PARTS):
             counts[k, bwt[k * part + i]] += np.uint32(1)
@@ -83,7 +88,10 @@ def _count(bwt: Bytes, part: UInt64, counts: UInt32s) -> None:
 def _put_word(
     bwt: Bytes, i: UInt64, k: UInt64, first: UInt64, next_of: UInt32s, words: UInt32s
 ) -> None:
-    """Write the word that leads to the row of bwt[i]: i, plus 1 after the sentinel."""
+    """Write the table word of the row whose next row is that of bwt[i].
+
+    That next row is i, plus 1 after the row of the sentinel.
+    """
     symbol = np.uint32(bwt[i])
     row = next_of[k, symbol]
     words[row] = np.uint32(i) + np.uint32(i >= first) << BYTE | symbol
@@ -92,7 +100,7 @@ def _put_word(
 
 @jit_norefs
 def follow_chains(words: UInt32s, rows: UInt32s, every: int, at: UInt32s, out: Bytes) -> bool:
-    """Fill `out` along the chains from `rows`; return True if each ends at the next one's start.
+    """Fill `out` along the chains from all stored rows; return True if each ends at the next one.
 
     at : (MOST_ROWS,) uint32, scratch for the current rows
     """
@@ -118,7 +126,7 @@ def _steps(
     at: UInt32s,
     out: Bytes,
 ) -> None:
-    """Take steps `begin` to `end` of the first chains."""
+    """Follow the first `chains` chains from step `begin` to step `end`, interleaved."""
     for i in range(begin, end):
         for c in range(chains):
             word = words[at[c]]

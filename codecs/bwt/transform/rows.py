@@ -22,12 +22,13 @@ Rows = npt.NDArray[np.uint32]
 
 
 class Transformed(NamedTuple):
-    """A transformed block.
+    """Burrows-Wheeler transform of a block, with stored rows to start inversion in parallel from.
 
     Attributes
     ----------
     bwt : (n,) uint8, the byte before the suffix of each row, without that of the sentinel
-    rows : (row_count(n),) uint32, rows of the suffixes at 0, S, 2 S ...; that at 0 has the sentinel
+    rows : (row_count(n),) uint32, rows of the suffixes at positions 0, S, 2 S ... of the block; the
+        sentinel precedes that at 0
     """
 
     bwt: Bytes

@@ -20,7 +20,10 @@ Suffixes = npt.NDArray[np.int32]
 
 
 def suffix_array(block: Bytes) -> Suffixes:
-    """Return (n,) int32, the sorted suffix positions of (n,) uint8, n below 2^31."""
+    """Return the suffix array of a block, (n,) uint8: sorted suffix positions, (n,) int32.
+
+    n is below 2^31.
+    """
     suffixes = np.empty(block.size, np.int32)
     if block.size:
         _sort(block, BYTE_VALUES, suffixes)

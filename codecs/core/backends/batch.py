@@ -23,11 +23,11 @@ Numbers: TypeAlias = Sequence[int]  # block numbers, ascending
 
 
 class Encoded(NamedTuple):
-    """Encoded block.
+    """Result of encoding one block: its payload, and the bit lengths of its lanes, if it has any.
 
     Attributes
     ----------
-    parts : parts of its payload, in order
+    parts : (n,) uint8 arrays whose concatenation is the payload
     lane_bits : (n_lanes,) int64, bits of each lane; None for a codec without lanes
     """
 
@@ -46,12 +46,12 @@ class Encoded(NamedTuple):
 
 
 class EncodedBlock(NamedTuple):
-    """Block to decode.
+    """Input of a decoder: the verified payload of one block, and the bit lengths of its lanes.
 
     Attributes
     ----------
     data : (n,) uint8 payload, verified
-    lane_bits : (n_lanes,) int64, or None for a codec without lanes
+    lane_bits : (n_lanes,) int64, bits of each lane; None for a codec without lanes
     there : (n_lanes,) bool, True for lanes that were fetched; None for all
     """
 
@@ -67,18 +67,18 @@ class EncodedBlock(NamedTuple):
 
 
 def encoded_block(runs: Runs, number: int) -> EncodedBlock:
-    """Return the block with index `number`; raise CorruptChunk if its checksum is wrong."""
+    """Return a block of `runs` for a decoder; raise CorruptChunk if its checksum is wrong."""
     lanes = None if runs.lane_bits is None else runs.lane_bits[number]
     there = None if runs.lanes_there is None else runs.lanes_there[number]
     return EncodedBlock(runs.take(number), lanes, there)
 
 
 class Sources(Generic[ParamsT]):
-    """Blocks to encode.
+    """Blocks that a host backend encodes, with parameters and destination.
 
     Attributes
     ----------
-    blocks : of any byte order and strides
+    blocks : arrays of any byte order and strides
     params : parameters of the encoder
     output : destination of the payloads
     """
@@ -89,20 +89,20 @@ class Sources(Generic[ParamsT]):
 
     @property
     def addresses(self) -> BlockAddresses:
-        """Addresses and forms of the blocks."""
+        """Memory addresses of the blocks, with their shapes, strides and dtypes."""
         if self._addresses is None:
             self._addresses = block_addresses(self.blocks)
         return self._addresses
 
 
 class Targets(Generic[ParamsT]):
-    """Blocks to decode.
+    """Blocks that a host backend decodes: their payloads, and the arrays to fill.
 
     Attributes
     ----------
-    runs : their payloads, not verified
-    blocks : to fill, of any byte order and strides
-    params : parameters that they were encoded with
+    runs : payloads of the blocks, not verified
+    blocks : arrays to fill, of any byte order and strides
+    params : parameters that the blocks were encoded with
     """
 
     def __init__(self, runs: Runs, blocks: Sequence[NumpyArray], params: ParamsT) -> None:
@@ -112,24 +112,25 @@ class Targets(Generic[ParamsT]):
 
     @property
     def addresses(self) -> BlockAddresses:
-        """Addresses and forms of the blocks."""
+        """Memory addresses of the blocks to fill, with their shapes, strides and dtypes."""
         if self._addresses is None:
             self._addresses = block_addresses(self.blocks)
         return self._addresses
 
     @property
     def payloads(self) -> RunAddresses:
-        """Addresses of the payloads."""
+        """Memory addresses of the payloads."""
         if self._payloads is None:
             self._payloads = self.runs.addresses()
         return self._payloads
 
 
 def runs_of(forms: Sequence[Form], together: int) -> list[tuple[int, int]]:
-    """Return runs of consecutive blocks of the same form, as (first, end).
+    """Divide consecutive blocks into runs of one form, one run per coding call; (first, end) each.
 
-    One thread copies the results of the others when it is their turn. Results of short runs are
-    still in a cache then; those of long runs would go through memory.
+    A form is shape, strides and dtype of a block; `together` is the most blocks of a run. One
+    thread copies the results of the others when it is their turn. Results of short runs are still
+    in a cache then; those of long runs would go through memory.
     """
     runs, first, n, alone = [], 0, len(forms), thread_limit() == 1
     while first < n:
@@ -144,7 +145,10 @@ def runs_of(forms: Sequence[Form], together: int) -> list[tuple[int, int]]:
 
 
 def groups_of(forms: Sequence[Form], together: int) -> list[Numbers]:
-    """Return groups of block numbers, ascending, each of blocks with the same form."""
+    """Divide block numbers into groups of one form (shape, strides, dtype), one group per call.
+
+    The numbers of a group ascend; `together` is the most blocks of a group.
+    """
     by_form: dict[int, list[int]] = {}
     for number, form in enumerate(forms):  # equal forms of a chunk are the same object
         by_form.setdefault(id(form), []).append(number)
@@ -164,7 +168,7 @@ def _bytes(form: Form) -> int:
 
 
 def _at_most(left: int, together: int) -> int:
-    """Return the largest number of blocks for one call: fewer near the end.
+    """Return the most blocks for one call while `left` blocks remain: fewer near the end.
 
     When a call starts, each thread can still get some blocks, so that threads end together.
     """

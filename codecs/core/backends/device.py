@@ -29,24 +29,25 @@ Decode: TypeAlias = Callable[[Sequence[EncodedBlock], Sequence[DeviceArray], Par
 
 
 def any_block(block: DeviceArray, params: object) -> bool:
-    """Return True: kernels accept every block."""
+    """Return True: default of `DeviceEncoder.takes` and `DeviceDecoder.takes`."""
     return True
 
 
 def as_it_lies(target: DeviceArray) -> bool:
-    """Return True: kernels write to targets of any layout."""
+    """Return True: default of `DeviceDecoder.is_plain`, for kernels that write to any layout."""
     return True
 
 
 @dataclass(frozen=True)
 class DeviceEncoder(Generic[ParamsT]):
-    """Encoder of all blocks of a kind on a device, in one call.
+    """Encoder of blocks on a device, many in one call, for one kind of payload.
 
     Attributes
     ----------
-    encode : from blocks to their encodings; None for blocks that do not get shorter
-    needed : upper bound on the bytes of device memory for a block
-    takes : True if kernels accept a block; the host codes the others
+    encode : function from blocks and parameters to their encodings; None for blocks that do not get
+        shorter
+    needed : function that returns an upper bound on the bytes of device memory for a block
+    takes : function that returns True if kernels accept a block; the host encodes the others
     """
 
     encode: Callable[[Sequence[DeviceArray], ParamsT], Sequence[Encoded | None]]
@@ -56,14 +57,15 @@ class DeviceEncoder(Generic[ParamsT]):
 
 @dataclass(frozen=True)
 class DeviceDecoder(Generic[ParamsT]):
-    """Decoder of all blocks of a kind on a device, in one call.
+    """Decoder of blocks on a device, many in one call, for one kind of payload.
 
     Attributes
     ----------
-    decode : from payloads to targets; returns the errors of corrupt blocks
-    needed : upper bound on device memory, from the bytes of a payload and its target
-    takes : True if kernels accept a block; the host codes the others
-    is_plain : True if kernels write to the target directly, else to a contiguous copy
+    decode : function that fills targets from payloads and returns the errors of corrupt blocks
+    needed : function from payload bytes, target and parameters to an upper bound on device memory
+    takes : function that returns True if kernels accept a target; the host decodes the others
+    is_plain : function that returns True if kernels can write to a target directly; else they write
+        to a contiguous copy
     """
 
     decode: Decode[ParamsT]
@@ -92,8 +94,8 @@ class DeviceBackend(Generic[ParamsT]):
     Attributes
     ----------
     host : the codec's host backend, which determines the kind of blocks
-    encoders, decoders : by kind
-    plain : encodes blocks that do not get shorter; None if encoders do that
+    encoders, decoders : by kind of payload, such as dense or raw
+    plain : encoder of blocks that do not get shorter; None if `encoders` handle these themselves
     """
 
     host: HostBackend[ParamsT]
@@ -121,7 +123,7 @@ class DeviceBackend(Generic[ParamsT]):
     def _encode_run(
         self, sources: Sequence[DeviceArray], encoder: DeviceEncoder[ParamsT], params: ParamsT
     ) -> list[Encoded]:
-        """Encode a batch of blocks that fits the device's memory."""
+        """Encode consecutive blocks that fit the device's memory together."""
         taken = [encoder.takes(source, params) for source in sources]
         here = [source for source, own in zip(sources, taken, strict=True) if own]
         there = [to_host(source) for source, own in zip(sources, taken, strict=True) if not own]
@@ -164,7 +166,7 @@ class DeviceBackend(Generic[ParamsT]):
         return decoder if decoder is not None and decoder.takes(target, params) else None
 
     def _decode_run(self, runs: Runs, targets: Sequence[DeviceArray], params: ParamsT) -> None:
-        """Decode a batch that fits the device's memory; raise the first corrupt block's error."""
+        """Decode blocks that fit the device together; raise the error of the first corrupt one."""
         pairs = zip(runs.payloads, targets, strict=True)
         decoders = [self._decoder_of(payload, target, params) for payload, target in pairs]
         wrong: Errors = {}

@@ -38,7 +38,10 @@ Plain: TypeAlias = Callable[[NumpyArray], Encoded]  # encoder of blocks that do 
 
 
 class Coding(Protocol[ParamsT]):
-    """Coding of a kind of blocks, several per call. Only `HostBackend` calls it, in threads."""
+    """Interface of encoder and decoder for one kind of payload; they code several blocks per call.
+
+    Only `HostBackend` calls them, in threads.
+    """
 
     @property
     def together(self) -> int:
@@ -55,25 +58,28 @@ class Coding(Protocol[ParamsT]):
         """Encode blocks first to end, all of one form; use `plain` if a block gets no shorter."""
 
     def decode(self, batch: Targets[ParamsT], numbers: Numbers) -> int:
-        """Decode blocks of one form while they are of this kind, at least one; return the number.
+        """Decode blocks `numbers` up to the first payload of another kind; return their number.
 
-        A CorruptChunk without a block number refers to the first of them.
+        The blocks have one form (shape, strides, dtype), and the first has this kind. A
+        CorruptChunk without a block number refers to the first block.
         """
 
 
 @dataclass(frozen=True)
 class BlockCoding(Generic[ParamsT]):
-    """Coding from two functions for one block, which suffices for most codecs.
+    """`Coding` that calls two functions for one block each, which suffices for most codecs.
 
     Attributes
     ----------
-    encode_block : from a block, parameters and a buffer to the encoded block. The buffer is empty
-        or has at least `likely` bytes. The payload is in the buffer, in other memory or, if the
-        coding `lends`, in memory of the thread.
-    decode_block : fills a block; raises CorruptChunk, without a block number
+    encode_block : function from a block, parameters and a buffer to the encoded block. The buffer
+        is empty or has at least `likely` bytes. The payload is in the buffer, in other memory or,
+        if the coding `lends`, in memory of the thread.
+    decode_block : function that fills a block from its payload; raises CorruptChunk, without a
+        block number
     dtype : dtype of contiguous copies of blocks for these functions; None for the blocks themselves
-    likely : from the bytes of a block to the usual bytes of its payload; None if unpredictable
-    lends : payloads are in memory that the thread's next call overwrites
+    likely : function from the bytes of a block to the usual bytes of its payload; None if
+        unpredictable
+    lends : True if payloads are in memory that the thread's next call overwrites
     shares_threads : see `Coding`
     """
 
@@ -114,7 +120,7 @@ class BlockCoding(Generic[ParamsT]):
             _give(output, number, found, buffer)
 
     def decode(self, batch: Targets[ParamsT], numbers: Numbers) -> int:
-        """Decode the first of the blocks."""
+        """Decode the block `numbers[0]` only; return 1."""
         number = numbers[0]
         block = batch.blocks[number]
         out = block if self.dtype is None else _in_one_piece(block, self.dtype(batch.params))
@@ -135,7 +141,7 @@ def _give(output: Output, number: int, found: Encoded, buffer: Payload | None) -
 
 
 def _in_one_piece(block: NumpyArray, dtype: Dtype) -> NumpyArray:
-    """Return the block, or a new array if it is not contiguous or has another dtype."""
+    """Return an array to decode into: the block, or a new one unless contiguous and of `dtype`."""
     is_plain = block.flags.c_contiguous and block.dtype == dtype
     return block if is_plain else np.empty(block.shape, dtype)
 
@@ -146,10 +152,10 @@ class HostBackend(Generic[ParamsT]):
 
     Attributes
     ----------
-    codings : by kind
-    requested_kind : from parameters to the kind of blocks that they request
+    codings : encoder and decoder for each kind of payload, such as dense or raw
+    requested_kind : function from parameters to the kind of payload that they request
     by_first_byte : True if a payload's first byte is its kind; else the parameters determine it
-    plain : encodes blocks that do not get shorter; None if codings do that
+    plain : encoder of blocks that do not get shorter; None if `codings` handle these themselves
     """
 
     codings: Mapping[Hashable, Coding[ParamsT]]
@@ -159,17 +165,17 @@ class HostBackend(Generic[ParamsT]):
 
     @classmethod
     def of(cls, coding: Coding[ParamsT]) -> HostBackend[ParamsT]:
-        """Return the backend of a codec with a single coding."""
+        """Return the backend of a codec whose payloads are all of one kind."""
         return cls({None: coding}, lambda params: None)
 
     def encode(self, sources: Sequence[NumpyArray], params: ParamsT, output: Output) -> None:
-        """Encode every block into the output.
+        """Encode every block, several in parallel, and store the payloads in `output`.
 
         Parameters
         ----------
         sources : blocks, any byte order and strides
         params : parameters of the encoder
-        output : receives payloads and bits of lanes
+        output : destination of the payloads and the bit lengths of lanes
 
         Raises
         ------
@@ -218,7 +224,7 @@ class HostBackend(Generic[ParamsT]):
             raise
 
     def _decode_group(self, batch: Targets[ParamsT], numbers: Numbers) -> None:
-        """Decode blocks of one form, in runs of blocks of the same kind."""
+        """Decode blocks of one shape and dtype, in one call per run of payloads of one kind."""
         while numbers:
             try:
                 done = self._coding_of(batch, numbers[0]).decode(batch, numbers)
@@ -238,7 +244,10 @@ class HostBackend(Generic[ParamsT]):
         return coding
 
     def kind(self, payload: Payload, params: ParamsT) -> Hashable:
-        """Return the kind of a payload; None for an empty payload with a kind in its first byte."""
+        """Return a payload's kind, a key of `codings`, by its first byte or by the parameters.
+
+        The kind of an empty payload is None if the first byte would determine it.
+        """
         if not self.by_first_byte:
             return self.requested_kind(params)
         return int(payload[0]) if payload.size else None

@@ -21,9 +21,10 @@ KINDS = "biufcmMSUV"  # dtype kinds whose items are plain bytes
 
 @dataclass(frozen=True)
 class ByteGrid:
-    """Runs of bytes of a chunk in C order, items little-endian; the last one may be shorter.
+    """`Division` of a chunk's bytes into blocks of equal length, the last one possibly shorter.
 
-    A block is (n,) uint8 of whole items. A chunk with another layout is coded through a copy.
+    The bytes are those of the items in C order, little-endian. A block is (n,) uint8 of whole
+    items. A chunk with another layout is coded through a copy.
 
     Attributes
     ----------
@@ -64,7 +65,10 @@ class ByteGrid:
         return False
 
     def coded(self, chunk: Array) -> Array:
-        """Return the bytes of a chunk: a view, or a copy if its layout differs."""
+        """Return a chunk's bytes, (n,) uint8: a view if its layout allows, else a copy.
+
+        A view requires a C-contiguous chunk of little-endian items.
+        """
         own = cast(_Items, chunk)
         if not _is_plain(own):
             dtype = chunk.dtype.newbyteorder("<")
@@ -73,7 +77,7 @@ class ByteGrid:
         return own.reshape(-1).view(np.uint8)
 
     def write_back(self, coded: Array, chunk: Array) -> None:
-        """Copy the bytes back to a chunk with another layout; other blocks keep their values."""
+        """Copy decoded bytes to the chunk, unless they are a view of it."""
         target = cast(_Items, chunk)
         if not _is_plain(target):
             items = cast(_Items, coded).view(chunk.dtype.newbyteorder("<"))
@@ -88,7 +92,7 @@ class ByteGrid:
         return (self.block(coded, index) for index in range(self.n_blocks))
 
     def slices(self, index: int) -> tuple[Piece]:
-        """Return the range of block `index` in the bytes."""
+        """Return the byte range of block `index` in the chunk, as a tuple of one slice."""
         (extent,), n_bytes = self.block_shape, math.prod(self.chunk_shape) * self.item_bytes
         return (slice(index * extent, min((index + 1) * extent, n_bytes)),)
 
@@ -101,7 +105,7 @@ class ByteGrid:
         return range(int(starts.min()) * self.item_bytes, end * self.item_bytes)
 
     def touched(self, selection: object) -> npt.NDArray[np.int64]:
-        """Return the blocks that `chunk[selection]` reads, see `Division`."""
+        """Return the numbers of the blocks that `chunk[selection]` reads, see `Division`."""
         starts, length = self._runs(selection)
         change = np.zeros(self.n_blocks + 1, np.int64)
         np.add.at(change, starts // self.block_items, 1)
@@ -109,7 +113,7 @@ class ByteGrid:
         return np.flatnonzero(np.cumsum(change[:-1])).astype(np.int64)
 
     def _runs(self, selection: object) -> tuple[npt.NDArray[np.int64], int]:
-        """Return the starts of the runs of items that a selection reads, (n,), and their length."""
+        """Return the first items, (n,), of the contiguous runs that are read, and their length."""
         axes = list(zip(expand(selection, self.chunk_shape), self._axes, strict=True))
         start, length, is_whole = 0, 1, True
         while axes and is_whole and isinstance(part := axes[-1][0], slice):
@@ -131,19 +135,19 @@ class ByteGrid:
 
     @property
     def _axes(self) -> list[tuple[int, int]]:
-        """Extent and stride of each axis, in items."""
+        """Extent and stride of each axis of the chunk, in items."""
         shape = self.chunk_shape
         return [(n, math.prod(shape[axis + 1 :])) for axis, n in enumerate(shape)]
 
 
 class _Contiguity(Protocol):
-    """Array flags: contiguity."""
+    """Interface of array flags: whether an array is C-contiguous."""
 
     c_contiguous: bool
 
 
 class _Items(Array, Protocol):
-    """Further methods of NumPy and CuPy arrays."""
+    """Interface of NumPy and CuPy arrays: the methods that `Array` lacks."""
 
     @property
     def flags(self) -> _Contiguity: ...
@@ -156,5 +160,5 @@ class _Items(Array, Protocol):
 
 
 def _is_plain(chunk: _Items) -> bool:
-    """Return True if the chunk's memory is the bytes of its blocks."""
+    """Return True if a chunk is C-contiguous and little-endian: then blocks are views of it."""
     return chunk.flags.c_contiguous and chunk.dtype == chunk.dtype.newbyteorder("<")

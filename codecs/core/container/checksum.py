@@ -24,7 +24,7 @@ def crc32c(data: Bytes, before: int = 0, *, is_alone: bool = False) -> int:
     ----------
     data : the bytes
     before : CRC-32C of the bytes before them
-    is_alone : True if no other thread waits for the lock: then Numba, which takes 170 MB, is not
+    is_alone : True if no other thread waits for the GIL: then Numba, which takes 170 MB, is not
         loaded
     """
     if isinstance(data, bytes) and len(data) < SHORT:

@@ -30,13 +30,16 @@ Reader: TypeAlias = Generator[list[Range | None], list[Bytes | None], Runs | Non
 class ChunkCoder:
     """Encoder and decoder of chunks of one shape and dtype with one set of parameters.
 
+    An encoded chunk is a frame, see SPEC.md.
+
     Attributes
     ----------
     name : the codec's Zarr name, for the recorder
-    package : package of its backends `cpu` and `gpu`
+    package : dotted name of the package with the codec's backends, modules `cpu` and `gpu`
     params : the codec's frozen parameters
     dtype : dtype of chunks
-    plan, layout : blocks and frame that chunk shape, dtype and parameters imply
+    plan, layout : division into blocks, and layout of the frame, that chunk shape, dtype and
+        parameters imply
     """
 
     name: str
@@ -65,7 +68,7 @@ class ChunkCoder:
         return self.encode_all([chunk])[0]
 
     def encode_all(self, chunks: Sequence[Array]) -> list[memoryview]:
-        """Return the frames of chunks in the same kind of memory, encoded in one call."""
+        """Return the frames of chunks in one kind of memory, encoded in one call of the backend."""
         self._check(chunks)
         if not chunks:
             return []
@@ -99,7 +102,9 @@ class ChunkCoder:
         self.fill([self.whole(data)], [out])
 
     def whole(self, data: Bytes, origin: Origin = NOWHERE) -> Runs:
-        """Verify a frame's index and return all its blocks; `origin` is for errors.
+        """Verify the index of a complete frame; return the payloads of all its blocks.
+
+        `origin` names store and chunk in errors.
 
         Raises
         ------
@@ -147,7 +152,7 @@ class ChunkCoder:
             raise error.at(**origin._asdict()) from error
 
     def _part(self, touched: npt.NDArray[np.int64], selection: object) -> range | None:
-        """Return the selected items of a single selected block if they are less than half of it."""
+        """Return the range of items to read if it is less than half of the only block touched."""
         if self.plan.lanes_for is None or not self.layout.sums_lanes or len(touched) != 1:
             return None
         (place,) = self.grid.slices(int(touched[0]))
@@ -161,7 +166,8 @@ class ChunkCoder:
         Parameters
         ----------
         fetched : blocks of each chunk
-        outs : arrays of the grid's shape, in one kind of memory; only those blocks are written
+        outs : arrays of the grid's shape, in one kind of memory; only the fetched blocks are
+            written
 
         Raises
         ------
@@ -195,7 +201,7 @@ class ChunkCoder:
         self._fill(self.whole(data), [self.views(out)])
 
     def _fill(self, runs: Runs, views: Sequence[BlockViews]) -> None:
-        """Decode blocks into all views; errors have the index of the block among them."""
+        """Decode `runs` into the blocks of all `views`; errors have the index among those."""
         targets = _joined_views(views)
         if not len(targets):
             return
@@ -220,7 +226,7 @@ def _joined_views(chunks: Sequence[BlockViews]) -> Sequence[Array]:
 
 
 def part_of(part: range, start: int) -> range:
-    """Return a range of a chunk's items relative to a block that begins at `start`."""
+    """Convert a range of items of a chunk to offsets in the block that begins at item `start`."""
     return range(part.start - start, part.stop - start)
 
 

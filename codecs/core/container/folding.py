@@ -30,7 +30,7 @@ LINE, PAGE = 64, 4096  # bytes; the hardware prefetches no lines of another page
 
 
 def fold_bytes(data: Bytes, before: int) -> tuple[int, int]:
-    """Return the CRC-32C of the first bytes, and their number: all but less than STEP bytes.
+    """Return the CRC-32C of data up to the last multiple of STEP bytes, and that multiple.
 
     Parameters
     ----------
@@ -64,7 +64,10 @@ kernel_crc32c = _crc32c if STEP else _unknown
 
 @jit_norefs
 def _folded(data: Bytes, end: int, crc: int, words: tuple[None, ...]) -> int:
-    """Return the checksum state after data[:end], whole steps; `crc` is the state before."""
+    """Return the CRC-32C state after data[:end], a multiple of STEP bytes, from the state `crc`.
+
+    words : `static` number of 64-bit words in a vector
+    """
     side = 8 * len(words)
     a = load_words(data, 0, words) ^ first_lane(crc, words)
     b, c = load_words(data, side, words), load_words(data, 2 * side, words)

@@ -34,13 +34,13 @@ MAX_BLOCK_BYTES = (1 << 32) - 1  # a length has 32 bits
 
 @dataclass(frozen=True)
 class FrameLayout:
-    """Layout of one chunk's frame, as array metadata and codec parameters imply it.
+    """Layout of the frame (encoded bytes) of a chunk, as metadata and codec parameters imply it.
 
     Attributes
     ----------
     codec_id, codec_version : from the codec's SPEC.md
     n_blocks : blocks in the chunk
-    n_lanes : lanes per block, 0 for a codec without lanes
+    n_lanes : lanes per block (parts that are decoded in parallel), 0 for a codec without lanes
     lane_bytes : bytes per lane length in the index, 0 without lanes
     sums_lanes : True if the index has a checksum for each lane. Such lanes are whole bytes, and can
         be read separately.
@@ -55,7 +55,7 @@ class FrameLayout:
 
     @property
     def version(self) -> int:
-        """Version of the frame: the lowest that has all of its features."""
+        """Frame version of SPEC.md: the lowest that has all features of this layout."""
         return 2 if self.sums_lanes else 1
 
     @cached_property
@@ -66,7 +66,7 @@ class FrameLayout:
 
     @cached_property
     def head(self) -> bytes:
-        """The only valid header, up to the checksum of the index."""
+        """The only valid header for this layout: the bytes before the index checksum."""
         assert 1 <= self.codec_version <= 255
         prelude = PRELUDE.pack(
             MAGIC, self.version, self.codec_version, self.codec_id, self.n_blocks
@@ -75,7 +75,7 @@ class FrameLayout:
         return prelude + LANES.pack(self.n_lanes, self.lane_bytes)
 
     def index_checksum(self, index: bytes) -> int:
-        """Return the checksum of `head` and index, which follows `head`."""
+        """Return the index checksum of the header, CRC-32C of `head` followed by the index."""
         return crc32c(index, self._head_checksum)
 
     @cached_property
@@ -89,7 +89,7 @@ def lane_bytes(max_bits: int) -> int:
 
 
 class Index(NamedTuple):
-    """Verified block index.
+    """Verified index of a frame: lengths and checksums of blocks and lanes.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ def frames_of(output: Output, layout: FrameLayout) -> list[memoryview]:
 
 
 def _place_of(output: Output, layout: FrameLayout) -> Payload | None:
-    """Return the bytes of the frame, if `output` has space for it around a single chunk."""
+    """Return the frame's memory within the output's buffer; None if it must be built elsewhere."""
     is_one = len(output) == layout.n_blocks and output.summed.all()
     if output.data is None or not is_one or output.lead < layout.index_size:
         return None
@@ -155,7 +155,7 @@ def _finished(frames: Sequence[_Frame]) -> list[memoryview]:
 
 
 class _Frame:
-    """Frame under construction.
+    """Frame under construction, in the output's buffer or in new memory.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class _Frame:
         self.data = np.empty(int(self.ends[-1]) if self.ends.size else lead, np.uint8)
 
     def move(self, number: int) -> None:
-        """Copy a block into the frame."""
+        """Copy the payload of block `number` to its offset in the frame."""
         payload, sums, end = self.runs.payloads[number], self.runs.checksums, self.ends[number]
         self.data[end - payload.size : end] = payload
         self.sums[number] = crc32c(payload) if sums is None else sums[number]
@@ -230,7 +230,7 @@ def unpack(data: Bytes, layout: FrameLayout) -> Runs:
 
 
 def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: Bytes) -> Runs:
-    """Return the chosen blocks, concatenated in `payload`; `Runs.take` verifies them.
+    """Return the chosen blocks, whose payloads are concatenated in `payload`, not yet verified.
 
     Raises
     ------
@@ -256,7 +256,7 @@ def lane_ranges(index: Index, block: int, lanes: npt.NDArray[np.int64]) -> list[
 
 
 def take_lanes(index: Index, block: int, lanes: npt.NDArray[np.int64], payload: Bytes) -> Runs:
-    """Return a block with some of its lanes, which are concatenated in `payload`; verify them.
+    """Verify some lanes of one block, concatenated in `payload`; return the block with only these.
 
     Raises
     ------
@@ -297,7 +297,7 @@ def _pack_lanes(runs: Runs, layout: FrameLayout) -> bytes:
 
 
 def _sum_lanes(runs: Runs, layout: FrameLayout) -> bytes:
-    """Return the checksums of all lanes, or nothing if the frame has none."""
+    """Return the CRC-32C of every lane, as bytes of the index; b"" if the index has none."""
     if not layout.sums_lanes or runs.lane_bits is None:
         return b""
     sums = [
@@ -309,13 +309,13 @@ def _sum_lanes(runs: Runs, layout: FrameLayout) -> bytes:
 
 
 def _of_earlier(data: bytes, layout: FrameLayout) -> FrameLayout:
-    """Return the layout with an earlier codec version if the bytes have one."""
+    """Return the layout with the codec version of the frame, if that is an earlier one."""
     found = data[CODEC_VERSION] if len(data) > CODEC_VERSION else 0
     return replace(layout, codec_version=found) if 0 < found < layout.codec_version else layout
 
 
 def _check_prelude(data: bytes, layout: FrameLayout) -> None:
-    """Check SPEC.md, "What a reader must check", 1 to 3."""
+    """Check magic, versions, codec id, blocks: SPEC.md, "What a reader must check", 1 to 3."""
     size = PRELUDE.size
     if len(data) < size + CHECKSUM.size:
         raise CorruptChunk(f"{len(data)} bytes are too few for a header")
@@ -335,7 +335,7 @@ def _check_prelude(data: bytes, layout: FrameLayout) -> None:
 
 
 def _check_lanes(data: bytes, layout: FrameLayout) -> None:
-    """Check SPEC.md, "What a reader must check", the rest of 3."""
+    """Raise the error of wrong lanes or reserved bytes: SPEC.md, "What a reader must check", 3."""
     _check_size(data, layout)
     n_lanes, width = LANES.unpack_from(data, PRELUDE.size + CHECKSUM.size)
     _agree("lanes and their width", (n_lanes, width), (layout.n_lanes, layout.lane_bytes))
@@ -348,7 +348,7 @@ def _check_size(data: bytes, layout: FrameLayout) -> None:
 
 
 def _check_index(data: bytes, layout: FrameLayout) -> None:
-    """Check SPEC.md, "What a reader must check", 4."""
+    """Check size and checksum of the index: SPEC.md, "What a reader must check", 4."""
     _check_size(data, layout)
     found = CHECKSUM.unpack_from(data, HEADER_BYTES - CHECKSUM.size)[0]
     if found != layout.index_checksum(data[HEADER_BYTES:]):
@@ -361,7 +361,7 @@ def _agree(what: str, found: object, implied: object) -> None:
 
 
 def _read_index(data: bytes, layout: FrameLayout) -> Index:
-    """Read the index; check SPEC.md, "What a reader must check", 5."""
+    """Read the index and check its lanes: SPEC.md, "What a reader must check", 5."""
     n, at = layout.n_blocks, HEADER_BYTES
     pairs = np.frombuffer(data, "<u4", 2 * n, at)
     offsets = np.empty(n + 1, np.int64)

@@ -22,7 +22,7 @@ Part: TypeAlias = "Slice | npt.NDArray[np.int64]"  # selection along one axis
 
 
 class Division(Protocol):
-    """Division of a chunk into blocks; equal if it gives the same blocks."""
+    """Interface of a division of a chunk into blocks; equal if it gives the same blocks."""
 
     def __hash__(self) -> int:
         """Return a hash: divisions are keys of caches."""
@@ -33,7 +33,7 @@ class Division(Protocol):
 
     @property
     def block_shape(self) -> tuple[int, ...]:
-        """Extents of a block; the last ones may be smaller."""
+        """Extents of a block; the last block of an axis may be smaller."""
 
     @property
     def n_blocks(self) -> int:
@@ -44,10 +44,10 @@ class Division(Protocol):
         """True if a block has an extent along each axis of the chunk."""
 
     def coded(self, chunk: Array) -> Array:
-        """Return the array that blocks are views of: the chunk, or a copy to write back."""
+        """Return the array whose views are the blocks: the chunk, or a copy in another layout."""
 
     def write_back(self, coded: Array, chunk: Array) -> None:
-        """Copy the result of `coded` back to the chunk if it is a copy."""
+        """Copy a decoded array of `coded` to the chunk, if it is a copy."""
 
     def block(self, coded: Array, index: int) -> Array:
         """Return a block, a view of `coded`."""
@@ -59,10 +59,10 @@ class Division(Protocol):
         """Return the range of a block along each axis of `block_shape`."""
 
     def bounds(self, selection: object) -> range:
-        """Return the smallest range on the blocks' first axis that covers `chunk[selection]`."""
+        """Return the smallest range on the first axis of `coded` that covers `chunk[selection]`."""
 
     def touched(self, selection: object) -> npt.NDArray[np.int64]:
-        """Return the blocks that `chunk[selection]` reads, exactly: (k,) int64, ascending.
+        """Return the numbers of the blocks that `chunk[selection]` reads: (k,) int64, ascending.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class Division(Protocol):
 
 @dataclass(frozen=True)
 class BlockGrid:
-    """Tiles of one shape over a chunk, numbered in C order; those at the end may be smaller.
+    """`Division` of a chunk into tiles of one shape, in C order; tiles at the end may be smaller.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class BlockGrid:
     block_shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Check that the two shapes fit each other."""
+        """Check that both shapes have the same rank and that block extents are at least 1."""
         if len(self.chunk_shape) != len(self.block_shape):
             raise BadParams(
                 f"block {self.block_shape} and chunk {self.chunk_shape} differ in rank; "
@@ -105,7 +105,7 @@ class BlockGrid:
 
     @cached_property
     def _pieces(self) -> list[list[Piece]]:
-        """Ranges of the blocks along each axis."""
+        """Slices of the blocks along each axis."""
         pairs = zip(self.chunk_shape, self.block_shape, strict=True)
         return [[slice(i, min(i + b, n)) for i in range(0, n, b)] for n, b in pairs]
 
@@ -135,7 +135,7 @@ class BlockGrid:
         return (coded[*place, ...] for place in self.all_slices())
 
     def slices(self, index: int) -> tuple[Piece, ...]:
-        """Return the ranges of block `index` in the chunk."""
+        """Return the slice of block `index` along each axis of the chunk."""
         axes = []  # without `_pieces`: metadata may claim more of them than fit the memory
         triples = zip(self.counts, self.block_shape, self.chunk_shape, strict=True)
         for count, extent, n in reversed(list(triples)):
@@ -144,11 +144,11 @@ class BlockGrid:
         return tuple(axes[::-1])
 
     def all_slices(self) -> Iterator[tuple[Piece, ...]]:
-        """Yield the ranges of all blocks in the chunk, in order."""
+        """Yield the slices of each block along the axes of the chunk, in order."""
         return itertools.product(*self._pieces)
 
     def bounds(self, selection: object) -> range:
-        """Return the smallest range of the first axis that covers `chunk[selection]`."""
+        """Return the smallest range of the chunk's first axis that covers `chunk[selection]`."""
         part = expand(selection, self.chunk_shape)[0]
         if isinstance(part, slice):
             items = range(*part.indices(self.chunk_shape[0]))
@@ -158,7 +158,7 @@ class BlockGrid:
         return range(int(found.min()), int(found.max()) + 1) if found.size else range(0)
 
     def touched(self, selection: object) -> npt.NDArray[np.int64]:
-        """Return the blocks that `chunk[selection]` reads, see `Division`."""
+        """Return the numbers of the blocks that `chunk[selection]` reads, see `Division`."""
         per_axis = expand(selection, self.chunk_shape)
         arrays = [axis for axis, part in enumerate(per_axis) if not isinstance(part, slice)]
         picked = [
@@ -175,7 +175,10 @@ class BlockGrid:
 
 
 def expand(selection: object, shape: tuple[int, ...]) -> list[Part]:
-    """Return one slice or integer array per axis: masks become indices, missing axes slices."""
+    """Return a NumPy selection as one slice or integer array per axis of `shape`.
+
+    Boolean masks become indices, and missing axes full slices.
+    """
     parts: list[Part | EllipsisType] = []
     for part in selection if isinstance(selection, tuple) else (selection,):
         if isinstance(part, (slice, EllipsisType)):
@@ -199,7 +202,7 @@ def _block_numbers(part: Part, extent: int, block: int) -> npt.NDArray[np.int64]
 
 
 def items_of(part: npt.NDArray[np.int64], extent: int) -> npt.NDArray[np.int64]:
-    """Return non-negative indices; raise IndexError if one is outside the extent."""
+    """Return indices along an axis without negative ones; raise IndexError if one is outside."""
     items = np.where(part < 0, part + extent, part).astype(np.int64)
     if items.size and (items.min() < 0 or items.max() >= extent):
         raise IndexError(f"index outside a chunk axis of extent {extent}")
@@ -207,9 +210,9 @@ def items_of(part: npt.NDArray[np.int64], extent: int) -> npt.NDArray[np.int64]:
 
 
 def _blocks_of_range(samples: range, block: int) -> npt.NDArray[np.int64]:
-    """Return the blocks of a range of samples, (k,) int64, ascending.
+    """Return the numbers of the blocks that a range of samples along an axis reads, (k,) int64.
 
-    Steps no longer than a block skip no block between the ends.
+    They ascend. Steps no longer than a block skip no block between the ends.
     """
     if samples.step < 0:
         samples = samples[::-1]
@@ -219,7 +222,7 @@ def _blocks_of_range(samples: range, block: int) -> npt.NDArray[np.int64]:
 
 
 def _pointwise(arrays: list[npt.NDArray[np.int64]]) -> tuple[int, ...] | None:
-    """Return the common shape of pointwise index arrays, or None if they form an outer product.
+    """Return the broadcast shape of index arrays that select points; None if they select a mesh.
 
     An open mesh is not broadcast: its outer product may be millions of times its size.
     """

@@ -26,17 +26,17 @@ _Run: TypeAlias = tuple[Payload, Sequence[int]]
 
 
 class Output:
-    """Destination of payloads; `runs` is complete once all payloads are stored.
+    """Destination of the payloads of a chunk's blocks, which threads may store in any order.
 
     Attributes
     ----------
-    n_lanes : lanes of a block in the index; lanes that a block lacks have no bits
+    n_lanes : lanes of a block in the index; lanes that a block lacks have 0 bits
     data : (lead + n_bytes,) uint8 once `reserve` was called, else None; bytes before and after the
         payloads are undefined
     lead : free bytes before the first payload
     end : end of the last payload in `data`
     checksums : (n_blocks,) little-endian uint32, CRC-32C of each payload
-    summed : (n_blocks,) bool, True if the checksum is present
+    summed : (n_blocks,) bool, True if the checksum of a block is computed
     """
 
     def __init__(self, n_blocks: int, lead: int = 0, n_lanes: int = 0) -> None:
@@ -55,16 +55,17 @@ class Output:
         return self.checksums.size
 
     def reserve(self, n_bytes: int) -> None:
-        """Reserve the likely or largest size of all payloads, before the first one is stored.
+        """Allocate memory for payloads of n_bytes bytes in total, before the first one is stored.
 
-        Up to half of the frame's memory may be reserved and unused for as long as the frame exists.
+        `n_bytes` is their likely or largest size. Up to half of the frame's memory may be reserved
+        and unused for as long as the frame exists.
         """
         self.data = reused(self.lead + n_bytes)
 
     def free_buffer(self, number: int, least: int = 0) -> Payload | None:
-        """Return the free part of the buffer if a block can be encoded into it.
+        """Return the unused reserved memory if block `number` is the next one to store there.
 
-        None if the block's offset is unknown, or less than `least` bytes are free. No other thread
+        None if an earlier block is missing, or less than `least` bytes are free. No other thread
         gets it before the block is stored, so the thread that has the block may write.
         """
         with self._lock:
@@ -79,9 +80,9 @@ class Output:
         checksums: npt.ArrayLike,
         lane_bits: npt.NDArray[np.int64] | None = None,
     ) -> None:
-        """Register payloads of blocks that were written to `room`; see `put_run`.
+        """Register payloads that were written to the memory of `free_buffer`; see `put_run`.
 
-        lane_bits : of the lanes of a single block, see `give`
+        lane_bits : bits of the lanes of a single block, see `give`
         """
         if lane_bits is not None:
             self._lanes[number] = lane_bits
@@ -108,17 +109,17 @@ class Output:
     def put_run(
         self, number: int, payloads: Payload, ends: Sequence[int], checksums: npt.ArrayLike | None
     ) -> bool:
-        """Copy payloads of blocks to their offsets; return True if their memory may be reused.
+        """Copy payloads of consecutive blocks to their offsets; return True if that was possible.
 
-        It may not be reused if an earlier block is missing, so that the offset is unknown, or if
-        too few bytes are reserved. Then the payloads stay in that memory, and are copied once, to
-        their offset.
+        It is impossible if an earlier block is missing, so that the offset is unknown, or if too
+        few bytes are reserved. Then the caller may not reuse the memory of `payloads`: they stay
+        there until they are copied.
 
         Parameters
         ----------
-        number : of the first block
-        payloads : concatenated
-        ends : end of each payload
+        number : number of the first block
+        payloads : (n,) uint8, concatenated payloads
+        ends : end offset of each payload in `payloads`
         checksums : CRC-32C of each, or None to compute them when the frame is built
         """
         self._sum(number, len(ends), checksums)
@@ -149,7 +150,7 @@ class Output:
         self.put_run(number, payload, [payload.size], None if checksum is None else [checksum])
 
     def runs(self) -> Runs:
-        """Return the payloads, which must all be stored."""
+        """Return the payloads of all blocks, which must be stored, with lanes and checksums."""
         rows = [self._lanes[i] for i in range(len(self))] if self._lanes else None
         lanes = None if rows is None else lane_table(rows, self.n_lanes)
         return Runs(self._payloads(), lanes, self.checksums if self.summed.all() else None)
@@ -181,7 +182,7 @@ class Output:
             copy_nontemporal(payload, place)
 
     def _place(self, ends: Sequence[int]) -> Payload:
-        """Return the part of the buffer for the next payloads, and record their offsets."""
+        """Allot reserved memory to the next payloads, by their end offsets; return that memory."""
         assert self.data is not None
         begin = self.end
         self._offsets += [begin + end for end in ends]
@@ -189,12 +190,12 @@ class Output:
         return self.data[begin : self.end]
 
     def _has_place(self, number: int, n_bytes: int) -> bool:
-        """Return True if these are the next payloads, and the buffer has enough bytes for them."""
+        """Return True if block `number` is next, and n_bytes of reserved memory are free for it."""
         is_next = number == len(self._offsets) - 1
         return self.data is not None and is_next and n_bytes <= self.data.size - self.end
 
     def _after(self) -> Iterator[tuple[Payload, Payload]]:
-        """Yield waiting payloads that can follow now, with their part of the buffer."""
+        """Allot reserved memory to waiting payloads whose turn it is; yield payloads and memory."""
         while (run := self._waiting.get(number := len(self._offsets) - 1)) is not None:
             payloads, ends = run
             if not self._has_place(number, ends[-1]):

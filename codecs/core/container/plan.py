@@ -19,26 +19,25 @@ View: TypeAlias = Callable[[Array], Array]
 
 
 def as_it_is(block: Array) -> Array:
-    """Return the block unchanged, for backends that take the grid's blocks."""
+    """Return the block unchanged: default of `ChunkPlan.view`."""
     return block
 
 
 @dataclass(frozen=True)
 class ChunkPlan:
-    """Blocks of a chunk, and their lanes.
+    """Division of a chunk into blocks and lanes, as shape, dtype and parameters imply it.
 
     Attributes
     ----------
     grid : division of the chunk into blocks
-    n_lanes : lanes per block, 0 for a codec without lanes
+    n_lanes : lanes per block (parts that are decoded in parallel), 0 for a codec without lanes
     lane_width : bytes per lane length in the index, 0 without lanes
-    view : from a block of the grid to the view of it that backends take
-    lanes_for : from the bits of a block's lanes, first item and end of a range of a block on one
-        axis to the lanes that the range needs, ascending; None for a codec whose lanes cannot be
-        read alone
+    view : function from a block of the grid to the view of it that backends take
+    lanes_for : function from the bits of a block's lanes and a range of a 1-D block (first item,
+        end) to the lanes to decode, ascending; None for a codec whose lanes cannot be read alone
     sums_lanes : True if the index has a checksum for each lane, see `FrameLayout`
-    version : earlier codec version that reads the bytes that these parameters write; 0 for the
-        latest
+    version : codec version to store in the header, if an earlier one can read what these parameters
+        write; 0 for the latest
     """
 
     grid: Division

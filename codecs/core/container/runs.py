@@ -30,7 +30,7 @@ NOWHERE = Origin()
 
 
 class BackToBack(Sequence[Payload]):
-    """Concatenated payloads in one array, without a view of each.
+    """Sequence of payloads that are concatenated in one array, without a view object for each.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class BackToBack(Sequence[Payload]):
 
     @property
     def end(self) -> int:
-        """End of the last payload."""
+        """Offset of the end of the last payload in `data`."""
         return int(self.offsets[-1])
 
     @property
@@ -72,12 +72,13 @@ class BackToBack(Sequence[Payload]):
 
 
 class RunAddresses(NamedTuple):
-    """Addresses of payloads, for kernels; the caller keeps the payloads alive.
+    """Memory addresses of payloads, for kernels; the caller keeps the payloads alive.
 
     Attributes
     ----------
-    base : an address
-    begins, ends : (n_blocks,) int64, offsets of each payload's first byte, and after its last one
+    base : address that the offsets are relative to
+    begins, ends : (n_blocks,) int64, offsets from `base` of each payload's first byte, and after
+        its last one
     limit : offset after the last readable byte; 0 for separate payloads, which are readable to
         `ends`
     """
@@ -90,7 +91,7 @@ class RunAddresses(NamedTuple):
 
 @dataclass(frozen=True)
 class Runs:
-    """Payloads of encoded blocks, in order.
+    """Payloads of encoded blocks in order, with bit lengths of lanes and expected checksums.
 
     `take` verifies a block: the thread that decodes a block calls it right before, so that its
     bytes are in that core's cache. Verifying all blocks first would read them from memory twice.
@@ -127,7 +128,7 @@ class Runs:
 
     @classmethod
     def joined(cls, chunks: Sequence[Self]) -> Self:
-        """Concatenate the blocks of several chunks; blocks with fewer lanes get empty ones."""
+        """Concatenate the blocks of several chunks; missing lanes get length 0."""
         if len(chunks) == 1:
             return chunks[0]
         rows = [row for runs in chunks if runs.lane_bits is not None for row in runs.lane_bits]
@@ -147,7 +148,7 @@ class Runs:
         return len(self.payloads)
 
     def __getitem__(self, which: Slice) -> Self:
-        """Return a range of the blocks."""
+        """Return the blocks in a slice."""
         if which.indices(len(self)) == (0, len(self), 1):
             return self
         lanes = None if self.lane_bits is None else self.lane_bits[which]
@@ -225,7 +226,7 @@ def run_addresses(payloads: Sequence[Payload]) -> RunAddresses:
 
 
 def _joined_lanes(chunks: Sequence[Runs]) -> npt.NDArray[np.bool_] | None:
-    """Return the lanes that were fetched for the blocks of several chunks; None for all lanes."""
+    """Concatenate `lanes_there` of several chunks; None if all lanes were fetched."""
     if all(runs.lanes_there is None for runs in chunks):
         return None
     tables = [
@@ -240,7 +241,10 @@ def _joined_lanes(chunks: Sequence[Runs]) -> npt.NDArray[np.bool_] | None:
 
 
 def lane_table(rows: Sequence[npt.NDArray[np.int64]], n_lanes: int = 0) -> npt.NDArray[np.int64]:
-    """Return the bits of lanes as (n_blocks, n_lanes) int64, with 0 for missing lanes."""
+    """Return the bits of each block's lanes, (n_blocks, n_lanes) int64; missing lanes have 0.
+
+    rows : bits of the lanes of each block
+    """
     table = np.zeros((len(rows), max(n_lanes, *(bits.size for bits in rows))), np.int64)
     for row, bits in zip(table, rows, strict=True):
         row[: bits.size] = bits

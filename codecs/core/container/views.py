@@ -24,7 +24,7 @@ class BlockViews(Sequence[Array]):
     ----------
     chunk : array of the grid's shape
     grid : division of the chunk into blocks
-    view : from a block of the grid to the view that backends take
+    view : function from a block of the grid to the view that backends take
     numbers : numbers of the blocks, or None for all
     """
 
@@ -63,7 +63,7 @@ class BlockViews(Sequence[Array]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the blocks."""
+        """Bytes of all blocks."""
         if self.numbers is None:
             return int(self.chunk.nbytes)
         return sum(view.nbytes for view in self)
@@ -83,9 +83,9 @@ class BlockAddresses(NamedTuple):
 
     Attributes
     ----------
-    base : an address
+    base : address that the offsets are relative to
     offsets : (n_blocks,) int64, bytes from `base` to the first item of each block
-    forms : shape, byte strides and dtype of each block
+    forms : (shape, byte strides, dtype) of each block
     n_bytes : bytes of all blocks
     """
 
@@ -96,7 +96,7 @@ class BlockAddresses(NamedTuple):
 
 
 def block_addresses(blocks: Sequence[NumpyArray]) -> BlockAddresses:
-    """Return the addresses of NumPy blocks."""
+    """Return the memory addresses of NumPy blocks, for kernels."""
     if isinstance(blocks, BlockViews):
         return blocks.addresses()
     addresses = np.array([address_of(block) for block in blocks], np.int64)
@@ -111,7 +111,10 @@ def _geometry(
     strides: tuple[int, ...],
     dtype: Dtype,
 ) -> tuple[npt.NDArray[np.int64], tuple[Form, ...]]:
-    """Return byte offsets of the views of all blocks, and their forms, equal ones as one object."""
+    """Return byte offsets from the chunk's first item, and forms, of the views of all blocks.
+
+    A form is (shape, byte strides, dtype). Equal forms are one object.
+    """
     byte = np.empty(0, np.uint8)
     array: Array = np.lib.stride_tricks.as_strided(byte.view(dtype), shape, strides)
     views = [np.asarray(view(block)) for block in grid.blocks(array)]

@@ -13,16 +13,16 @@ Rows = TypeVarTuple("Rows")
 
 
 class _PerBlock(Protocol):
-    """Data of the blocks, one item for each."""
+    """Interface of a sequence with one item per block, which can be sliced."""
 
     def __getitem__(self, run: Run, /) -> object:
-        """Return the items of a run of blocks."""
+        """Return the items of a slice of blocks."""
 
 
 def in_batches(
     work: Callable[[*Rows], Result], needed: Sequence[int], *rows: *Rows
 ) -> list[Result]:
-    """Call `work` for all blocks at once, or for runs of blocks if the device lacks memory.
+    """Call `work` for all blocks at once, or for several ranges of them if the device lacks memory.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class CompileError(Exception):
 
 
 class Compiled(NamedTuple):
-    """Output of the compiler for one source."""
+    """Output of the compiler for one source: machine code, PTX and log."""
 
     code: bytes  # machine code for one architecture, as cuModuleLoad takes it ("cubin")
     ptx: bytes  # the PTX that `code` was assembled from
@@ -32,10 +32,10 @@ class Compiled(NamedTuple):
 
 
 class Nvrtc(Protocol):
-    """Interface of an NVRTC binding."""
+    """Interface of a Python binding of NVRTC, NVIDIA's run-time compiler of CUDA C++."""
 
     def version(self) -> tuple[int, int]:
-        """Return major and minor version."""
+        """Return major and minor version of NVRTC."""
 
     def compile(self, source: str, arguments: Sequence[str]) -> Compiled:
         """Compile a source, or raise `CompileError`."""
@@ -48,7 +48,7 @@ class CupyNvrtc:
         self._nvrtc = nvrtc
 
     def version(self) -> tuple[int, int]:
-        """Return major and minor version."""
+        """Return major and minor version of NVRTC."""
         major, minor = self._nvrtc.getVersion()
         return major, minor
 
@@ -74,7 +74,7 @@ class CudaNvrtc:
         self._nvrtc = nvrtc
 
     def version(self) -> tuple[int, int]:
-        """Return major and minor version."""
+        """Return major and minor version of NVRTC."""
         _, major, minor = self._nvrtc.nvrtcVersion()
         return major, minor
 
@@ -101,12 +101,12 @@ class CudaNvrtc:
 
 
 def compile_kernel(source: str, options: Sequence[str], architecture: str) -> Compiled:
-    """Compile a CUDA source, which needs neither a driver nor a device.
+    """Compile a CUDA source for a GPU architecture; neither a driver nor a device is needed.
 
     Parameters
     ----------
-    options : of the language and -D; options of floats are fixed
-    architecture : such as sm_90
+    options : compiler options for language and defines (-D); those for floating point are fixed
+    architecture : compute architecture of the GPU, such as sm_90
 
     Raises
     ------
@@ -127,12 +127,12 @@ def compiler_version() -> str:
 
 
 def _errors(log: str) -> str:
-    """Return the lines of errors, without warnings and quoted lines of the source."""
+    """Return the error lines of a compiler log, without warnings and quoted source lines."""
     return "\n".join(line for line in log.splitlines() if "error" in line)
 
 
 def _nvrtc() -> Nvrtc:
-    """Return a binding: CuPy's if CuPy is loaded, as that fits the installed driver."""
+    """Return an NVRTC binding: CuPy's if CuPy is loaded, as that fits the installed driver."""
     own = sys.modules.get("cupy_backends.cuda.libs.nvrtc")
     try:
         nvrtc = CupyNvrtc(own) if own else CudaNvrtc(importlib.import_module("cuda.bindings.nvrtc"))

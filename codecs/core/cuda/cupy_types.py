@@ -12,7 +12,7 @@ from gangsaw.codecs.core.arrays import ItemT, Part, Scalar
 
 
 class Pointer(Protocol):
-    """Start of an array."""
+    """Interface of CuPy's pointer to the start of an array."""
 
     @property
     def ptr(self) -> int:
@@ -20,7 +20,7 @@ class Pointer(Protocol):
 
 
 class DeviceStream(Protocol):
-    """Queue of work on the device."""
+    """Interface of a CUDA stream: queue of work on the device."""
 
     def synchronize(self) -> None:
         """Wait for the end of all work on the stream."""
@@ -60,7 +60,7 @@ class DeviceArrayOf(Protocol[ItemT]):
         """Address of the first item."""
 
     def __getitem__(self, where: tuple[Part, ...] | None, /) -> Self:
-        """Return a view."""
+        """Return the view at a tuple of indices and slices, or with a new axis for None."""
 
     def __setitem__(self, where: object, items: object, /) -> None:
         """Copy items from the same device."""
@@ -85,7 +85,7 @@ DeviceArray: TypeAlias = "DeviceArrayOf[Scalar]"  # of any dtype
 
 
 class Kernel(Protocol):
-    """Function that runs on the device."""
+    """Interface of a CUDA kernel: function that runs on the device."""
 
     max_dynamic_shared_size_bytes: int
 
@@ -97,14 +97,14 @@ class Kernel(Protocol):
         *,
         shared_mem: int = 0,
     ) -> None:
-        """Launch it on the current stream."""
+        """Launch the kernel on the current stream."""
 
 
 class KernelModule(Protocol):
-    """Machine code of one source."""
+    """Interface of a CuPy module: the machine code of one CUDA source."""
 
     def compile(self) -> None:
-        """Load the file of the code."""
+        """Load the file with the machine code."""
 
     def get_function(self, name: str) -> Kernel:
         """Return a kernel by its name."""

@@ -43,7 +43,7 @@ def kernel_folder() -> Path:
 
 
 def _found(place: Path, key: str) -> Path | None:
-    """Return a file whose code matches its name, or None."""
+    """Return the file of a compiled kernel in folder `place`; None if it is absent or damaged."""
     with suppress(OSError):
         for path in place.glob(f"{key}-*.cubin"):
             if path.name == _name(key, path.read_bytes()):
@@ -52,7 +52,7 @@ def _found(place: Path, key: str) -> Path | None:
 
 
 def _stored(key: str, code: bytes) -> Path:
-    """Write code to the folder, or to one of this process if that is read-only or full."""
+    """Write machine code to the kernel folder, else to a temporary one; return the file's path."""
     with suppress(OSError):
         return _written(kernel_folder(), key, code)
     try:
@@ -62,7 +62,7 @@ def _stored(key: str, code: bytes) -> Path:
 
 
 def _written(place: Path, key: str, code: bytes) -> Path:
-    """Write a file under a temporary name first, so that no process reads half of it."""
+    """Write machine code to a file in folder `place` atomically; return its path."""
     place.mkdir(parents=True, exist_ok=True)
     handle, partial = tempfile.mkstemp(dir=place)
     try:

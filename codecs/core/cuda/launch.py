@@ -138,7 +138,10 @@ def _on_device(argument: object) -> bool:
 
 @contextmanager
 def device_errors(doing: str) -> Iterator[None]:
-    """Convert CuPy's errors to a `DeviceError` of one line, except for out of memory."""
+    """Convert CuPy's errors in the body to a `DeviceError` of one line, except out of memory.
+
+    doing : description of the work, for the message
+    """
     cuda = cupy().cuda
     try:
         yield
@@ -167,12 +170,13 @@ def corrupt_blocks(
 def in_runs(
     work: Callable[[Run], Result], n_blocks: int, needed: Callable[[Run], int]
 ) -> list[Result]:
-    """Call `work` for all blocks at once, or for halves of them if the device lacks memory.
+    """Call `work` for all blocks at once, or for ever smaller ranges if the device lacks memory.
 
     Parameters
     ----------
-    work : takes a run of blocks; block numbers in its CorruptChunk are relative to the run
-    needed : upper bound on the bytes of device memory for a run
+    work : takes a slice of block numbers; block numbers in its CorruptChunk are relative to the
+        slice
+    needed : function that returns an upper bound on the bytes of device memory for a slice
 
     Raises
     ------
@@ -193,7 +197,10 @@ def in_runs(
 
 
 def _attempt(work: Callable[[Run], Result], run: Run, needed: int, results: list[Result]) -> str:
-    """Append the result of a run and return ""; else return a message about the missing memory."""
+    """Append the result of `work` for a slice of blocks; else return why memory does not suffice.
+
+    If it succeeds, it returns "".
+    """
     free = free_device_bytes()
     if free is not None and needed > free:
         return f"{_mib(needed)} needed, {_mib(free)} free; use smaller blocks"
@@ -252,7 +259,7 @@ def pinned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
 
 
 def pull(array: DeviceArrayOf[ScalarT]) -> npt.NDArray[ScalarT]:
-    """Return a contiguous device array in page-locked host memory, after all work on it."""
+    """Return a page-locked host copy of a contiguous device array, made after all work on it."""
     host = pinned(array.shape, array.dtype)
     array.get(out=host)
     return host

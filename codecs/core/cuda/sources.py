@@ -52,6 +52,6 @@ def _home(package: str, header: str) -> str:
 
 
 def _split(package: str, file: str) -> tuple[str, str]:
-    """Return the package that contains a file, and the file's name."""
+    """Resolve a file name with folders to the package that contains the file, and its bare name."""
     *folders, name = file.split("/")
     return ".".join([package, *folders]), name

@@ -34,14 +34,14 @@ class Copies:
         self._held: list[object] = []
 
     def to_device(self, samples: NumpyArray) -> DeviceArray:
-        """Return a device copy of page-locked samples, for work on the same stream."""
+        """Start to copy page-locked samples to the device; return the copy, for this stream."""
         array: DeviceArray = cupy().empty(samples.shape, samples.dtype)
         array.set(samples, stream=self.stream)  # without a stream the call would wait
         self._held.append(samples)
         return array
 
     def to_host(self, array: DeviceArrayOf[ScalarT]) -> npt.NDArray[ScalarT]:
-        """Return a page-locked copy of a contiguous array, which is complete after `wait`."""
+        """Start to copy a contiguous array; return the page-locked copy, complete after `wait`."""
         out = pinned(array.shape, array.dtype)
         array.get(stream=self.stream, out=out, blocking=False)
         self._held.append(array)

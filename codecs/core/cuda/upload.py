@@ -14,7 +14,7 @@ ALIGNED = 16  # bytes: alignment of each array on the device
 
 
 class Upload:
-    """Host arrays that are copied to the device in one transfer, each aligned."""
+    """Collection of host arrays that are copied to the device in one transfer, each aligned."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[int, NumpyArray]] = []
@@ -22,14 +22,17 @@ class Upload:
         self._host: npt.NDArray[np.uint8] | None = None
 
     def add(self, part: NumpyArray) -> int:
-        """Add an array, which must not change before it is sent; return its offset in bytes."""
+        """Add an array, which must not change until `sent`; return its byte offset there."""
         place = self._size
         self._parts.append((place, part))
         self._size += -(-part.nbytes // ALIGNED) * ALIGNED
         return place
 
     def sent(self) -> DeviceArray:
-        """Return all arrays as device bytes; this object must outlive the asynchronous copy."""
+        """Copy all arrays to the device; return them as (n,) uint8 there.
+
+        The copy is asynchronous: this object must outlive it.
+        """
         self._host = pinned((max(1, self._size),), np.uint8)
         for place, part in self._parts:
             own = np.ascontiguousarray(part).reshape(-1).view(np.uint8)

@@ -12,12 +12,12 @@ Ints = npt.NDArray[np.int64]
 
 
 def packed(values: Ints, widths: Ints) -> npt.NDArray[np.uint8]:
-    """Return the bytes of concatenated fields, padded with zero bits.
+    """Pack integers into adjacent bit fields of the given widths, padded to whole bytes.
 
     Parameters
     ----------
     values : (n,) int64 >= 0
-    widths : (n,) int64, bits of each value, which fits them
+    widths : (n,) int64, bits of each field, enough for its value
     """
     firsts = np.cumsum(widths) - widths
     bits = np.zeros(int(widths.sum()), np.uint8)
@@ -29,6 +29,6 @@ def packed(values: Ints, widths: Ints) -> npt.NDArray[np.uint8]:
 
 
 def fixed(data: npt.NDArray[np.uint8], width: int, n: int) -> Ints:
-    """Return the first n fields of `width` bits each, (n,) int64."""
+    """Unpack the first n bit fields of one width, (n,) int64."""
     bits = np.unpackbits(data, count=n * width, bitorder="little").reshape(n, width)
     return bits.astype(np.int64) @ (np.int64(1) << np.arange(width))

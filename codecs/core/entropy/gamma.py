@@ -17,7 +17,7 @@ MOST = 48  # most bits per read or write
 
 @jit_inline_part
 def put_bits(out: Bytes, at: int, value: Int64, n: Int64) -> int:
-    """Write n <= MOST bits to zeroed (m,) uint8 at bit `at`; return the bit after them."""
+    """Write the n <= MOST bits of a value to zeroed bytes at bit `at`; return the next bit."""
     word = load_le64(out, at >> 3) | np.uint64(value) << np.uint64(at & 7)
     store_le64(out, at >> 3, word)
     return at + int(n)
@@ -25,7 +25,7 @@ def put_bits(out: Bytes, at: int, value: Int64, n: Int64) -> int:
 
 @jit_inline_part
 def get_bits(data: Bytes, at: int, n: Int64) -> Any:
-    """Read n <= MOST bits from (m,) uint8 at bit `at`, which precedes its SPARE last bytes."""
+    """Read n <= MOST bits at bit offset `at` of (m,) uint8, at least SPARE bytes before the end."""
     word = load_le64(data, at >> 3) >> np.uint64(at & 7)
     return np.int64(word & ((np.uint64(1) << np.uint64(n)) - np.uint64(1)))
 
@@ -41,7 +41,10 @@ def bit_length(value: Int64) -> int:
 
 @jit_inline_part
 def put_gamma(out: Bytes, at: int, value: Int64) -> int:
-    """Write a number from 1 to 2^40: n zeros, then its n + 1 bits, the highest one first."""
+    """Write the Elias gamma code of a number from 1 to 2^40; return the bit offset after it.
+
+    The code is n zeros, then the n + 1 bits of the number, the highest one first.
+    """
     n = bit_length(value) - 1
     at = put_bits(out, at + n, 1, 1)
     return put_bits(out, at, value - (1 << n), n)
@@ -49,7 +52,10 @@ def put_gamma(out: Bytes, at: int, value: Int64) -> int:
 
 @jit_inline_part
 def get_gamma(data: Bytes, at: int, stop: int) -> tuple[int, int]:
-    """Read a number of `put_gamma`; return it and the bit after it, beyond `stop` on errors."""
+    """Read a number of `put_gamma` at bit offset `at`; return it and the offset after it.
+
+    If the number is invalid or ends after `stop`, that offset is beyond `stop`.
+    """
     n = 0
     while n < 41 and at + n < stop and get_bits(data, at + n, 1) == 0:
         n += 1
@@ -60,7 +66,10 @@ def get_gamma(data: Bytes, at: int, stop: int) -> tuple[int, int]:
 
 
 def gamma_fields(values: bit_fields.Ints) -> tuple[bit_fields.Ints, bit_fields.Ints]:
-    """Return the fields that `put_gamma` writes for numbers >= 1, and their bits."""
+    """Return bit fields for `packed` that equal the codes of `put_gamma`: values and widths.
+
+    values : (n,) int64, numbers >= 1
+    """
     n = np.frexp(values.astype(np.float64))[1].astype(np.int64) - 1
     leading = np.int64(1) << n
     return leading | values - leading << n + 1, 2 * n + 1

@@ -23,11 +23,12 @@ MOST_BITS = 40  # largest bit length of a number
 
 
 class Tokens(NamedTuple):
-    """Tokens of lanes, in reading order.
+    """Symbols to encode with rANS, of all lanes in reading order, each with its frequency table.
 
     Attributes
     ----------
-    tables, symbols : (n,) uint16 each
+    tables : (n,) uint16, frequency table of each symbol, or RAW + b for b raw bits
+    symbols : (n,) uint16, symbol 0 to 255, or the raw bits
     """
 
     tables: npt.NDArray[np.uint16]
@@ -35,13 +36,13 @@ class Tokens(NamedTuple):
 
 
 def tokens_of(n: int) -> Tokens:
-    """Return uninitialised arrays for n tokens."""
+    """Return uninitialised `Tokens` of length n."""
     return Tokens(np.empty(n, np.uint16), np.empty(n, np.uint16))
 
 
 @jit_norefs_inline
 def put(tokens: Tokens, n: int, table: Int64, symbol: Int64) -> int:
-    """Append a token to n tokens; return the new number."""
+    """Append a symbol with its table to `tokens`, which has n filled items; return n + 1."""
     tokens.tables[n] = table
     tokens.symbols[n] = symbol
     return n + 1
@@ -49,7 +50,10 @@ def put(tokens: Tokens, n: int, table: Int64, symbol: Int64) -> int:
 
 @jit_norefs_inline
 def put_raw(tokens: Tokens, n: int, bits: Int64, value: Int64) -> int:
-    """Append the `bits` lowest bits of a value, high bits first, PRECISION at a time."""
+    """Append the `bits` lowest bits of a value as raw tokens; return the new number of tokens.
+
+    High bits come first, up to PRECISION bits per token.
+    """
     while bits > 0:
         part = min(bits, PRECISION)
         bits -= part
@@ -59,7 +63,7 @@ def put_raw(tokens: Tokens, n: int, bits: Int64, value: Int64) -> int:
 
 @jit_norefs_inline
 def put_number(tokens: Tokens, n: int, table: Int64, value: Int64) -> int:
-    """Append a number >= 0: its bit length, then the bits below the leading one, raw."""
+    """Append a number >= 0 as its bit length, then its lower bits raw; return the token count."""
     bits = bit_length(value)
     n = put(tokens, n, table, bits)
     return put_raw(tokens, n, bits - 1, value)
@@ -67,7 +71,10 @@ def put_number(tokens: Tokens, n: int, table: Int64, value: Int64) -> int:
 
 @jit_norefs_inline
 def put_small(tokens: Tokens, n: int, table: Int64, rest: Int64, value: Int64) -> int:
-    """Append a number that is mostly below ESCAPE; the rest of others has table `rest`."""
+    """Append a number that is mostly below ESCAPE; return the new number of tokens.
+
+    Larger numbers are the symbol ESCAPE, then the excess by `put_number` with table `rest`.
+    """
     n = put(tokens, n, table, min(value, ESCAPE))
     if value >= ESCAPE:
         n = put_number(tokens, n, rest, value - ESCAPE)
@@ -76,16 +83,19 @@ def put_small(tokens: Tokens, n: int, table: Int64, rest: Int64, value: Int64) -
 
 @jit
 def count_tokens(tables: UInt16s, symbols: UInt16s, counts: Int64s) -> None:
-    """Count tokens by table and symbol into (n_tables, 256); raw bits are not counted."""
+    """Add the number of tokens of each table and symbol to `counts`, (n_tables, 256).
+
+    Raw tokens are not counted.
+    """
     for i in range(tables.size):
         if tables[i] < RAW:
             counts[tables[i], symbols[i]] += 1
 
 
 def build_symbol_table(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint32]:
-    """Return an encoder's table, (n_tables * 256,) uint32.
+    """Build the encoder's table from (n_tables, 256) frequencies: (n_tables * 256,) uint32.
 
-    An entry is the frequency of a symbol, and from bit 16 on its first slot.
+    An entry has the frequency of a symbol in the lower 16 bits, and its first slot above.
     """
     wide = frequencies.astype(np.uint32)
     firsts = np.cumsum(wide, axis=1, dtype=np.uint32) - wide
@@ -94,12 +104,12 @@ def build_symbol_table(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.ui
 
 @jit
 def encode_lane(tables: UInt16s, symbols: UInt16s, entries: UInt32s, out: Bytes, end: int) -> int:
-    """Write a lane so that it ends at out[end]; return its start.
+    """Encode the tokens of a lane with rANS so that it ends at out[end]; return its start offset.
 
     Parameters
     ----------
-    tables, symbols : (n,) uint16, its tokens
-    entries : of `build_symbol_table`
+    tables, symbols : (n,) uint16, tokens of the lane
+    entries : result of `build_symbol_table`
     out : (m,) uint8 with space for 2 n + STATE_BYTES bytes before `end`
     """
     x, at = np.uint64(LOWEST), end
@@ -125,12 +135,12 @@ def encode_lane(tables: UInt16s, symbols: UInt16s, entries: UInt32s, out: Bytes,
 
 @jit
 def encode_lanes(tokens: Tokens, ends: Int64s, entries: UInt32s, out: Bytes, sizes: Int64s) -> int:
-    """Write all lanes so that the last one ends with `out`; return the start of the first one.
+    """Encode all lanes with rANS, the last one up to the end of `out`; return the first start.
 
     Parameters
     ----------
-    ends : (n_lanes,) int64, end of each lane's tokens; a lane without tokens is empty
-    sizes : (n_lanes,) int64, filled with the bytes of each
+    ends : (n_lanes,) int64, end index of each lane's tokens; a lane without tokens is empty
+    sizes : (n_lanes,) int64, filled with the bytes of each lane
     """
     at = out.size
     for lane in range(ends.size - 1, -1, -1):
@@ -145,7 +155,11 @@ def encode_lanes(tokens: Tokens, ends: Int64s, entries: UInt32s, out: Bytes, siz
 def encoded_lanes(
     tokens: Tokens, ends: npt.NDArray[np.int64], frequencies: npt.NDArray[np.uint16]
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Return the concatenated lanes and the bytes of each, see `encode_lanes`."""
+    """Encode all lanes with rANS; return their concatenated bytes and the bytes of each lane.
+
+    ends : (n_lanes,) int64, end index of each lane's tokens
+    frequencies : (n_tables, 256), from `normalised`
+    """
     n = int(ends[-1]) if ends.size else 0
     out = np.empty(2 * n + STATE_BYTES * ends.size, np.uint8)  # no token takes more than a word
     sizes = np.zeros(ends.size, np.int64)
@@ -160,7 +174,10 @@ def encoded_lanes(
 
 @jit_norefs_inline
 def begin_lane(data: Bytes, at: int, stop: int) -> Any:
-    """Return state and offset of a lane data[at:stop]; the offset has ABSENT if it has no state."""
+    """Return the initial rANS state of the lane data[at:stop], and the offset of its first word.
+
+    The offset has the bit ABSENT if the lane is too short for a state.
+    """
     if stop - at < STATE_BYTES:
         return LOWEST, at | ABSENT
     x = (
@@ -174,13 +191,13 @@ def begin_lane(data: Bytes, at: int, stop: int) -> Any:
 
 @jit_norefs_inline
 def is_whole(x: Int64, at: int, stop: int) -> bool:
-    """Return True if a lane ended in the encoder's initial state."""
+    """Return True if a decoder ended in the encoder's initial state, at the end of the lane."""
     return x == LOWEST and at == stop
 
 
 @jit_norefs_inline
 def _refill(x: Int64, at: int, data: Bytes, stop: int) -> Any:
-    """Read a word if the state is too low."""
+    """Append a word of the lane to the rANS state x if that is too low; return state and offset."""
     if x < LOWEST:
         place = min(at, stop - 2)  # STATE_BYTES precede it
         x = x << 16 | np.int64(data[place]) | np.int64(data[place + 1]) << 8
@@ -190,7 +207,7 @@ def _refill(x: Int64, at: int, data: Bytes, stop: int) -> Any:
 
 @jit_norefs_inline
 def get(tables: RansTables, t: Int64, x: Int64, at: int, data: Bytes, stop: int) -> Any:
-    """Return the next symbol of a table, the state, the offset."""
+    """Decode a symbol with table t; return it, the new state and the offset of the next word."""
     first = tables.first[t]
     entry = np.int64(tables.slots[(first & PLACE) + (x & TOTAL - 1)])
     frequency = (entry >> FREQUENCY & TOTAL - 1) + 1
@@ -201,7 +218,7 @@ def get(tables: RansTables, t: Int64, x: Int64, at: int, data: Bytes, stop: int)
 
 @jit_norefs_inline
 def get_raw(bits: Int64, x: Int64, at: int, data: Bytes, stop: int) -> Any:
-    """Return raw bits, the state, the offset."""
+    """Decode a number of `put_raw`; return it, the new state and the offset of the next word."""
     value: Any = 0
     while bits > 0:
         part = min(bits, PRECISION)
@@ -215,7 +232,7 @@ def get_raw(bits: Int64, x: Int64, at: int, data: Bytes, stop: int) -> Any:
 
 @jit_norefs_inline
 def get_number(tables: RansTables, t: Int64, x: Int64, at: int, data: Bytes, stop: int) -> Any:
-    """Return a number, the state, the offset."""
+    """Decode a number of `put_number`; return it, the new state and the offset of the next word."""
     bits, x, at = get(tables, t, x, at, data, stop)
     if bits > MOST_BITS:
         return 0, x, at | ABSENT
@@ -229,7 +246,7 @@ def get_number(tables: RansTables, t: Int64, x: Int64, at: int, data: Bytes, sto
 def get_small(
     tables: RansTables, t: Int64, rest: Int64, x: Int64, at: int, data: Bytes, stop: int
 ) -> Any:
-    """Return a number of `put_small`, the state, the offset."""
+    """Decode a number of `put_small`; return it, the new state and the offset of the next word."""
     value, x, at = get(tables, t, x, at, data, stop)
     if value == ESCAPE:
         more, x, at = get_number(tables, rest, x, at, data, stop)

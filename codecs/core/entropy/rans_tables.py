@@ -22,9 +22,10 @@ FREQUENCY, OFFSET = 8, 20  # first bits of both in a decoder's table entry, abov
 
 @jit
 def normalise(counts: UInt32s) -> None:
-    """Scale each row of (n_tables, n_symbols) uint32 to TOTAL; counts above 0 stay above 0.
+    """Scale symbol counts in place to frequencies that sum to TOTAL in each row; none becomes 0.
 
-    The rounding error is added to the largest count; a row of zeros stays.
+    The array is (n_tables, n_symbols) uint32. The rounding error is added to the largest count; a
+    row of zeros stays.
     """
     for t in range(len(counts)):
         row = counts[t]
@@ -49,7 +50,7 @@ def normalise(counts: UInt32s) -> None:
 
 @jit
 def write_tables(counts: UInt32s, n_symbols: int, out: Bytes) -> int:
-    """Write normalised tables to zeroed (n,) uint8 with 8 bytes to spare; return the bytes used.
+    """Write frequency tables to zeroed (n,) uint8 with 8 bytes to spare; return the bytes used.
 
     Only the first n_symbols columns of counts, (n_tables, n), are written. A table has 1 bit: used
     or not. A used table has 1 bit per symbol: present or not, and for each present symbol PRECISION
@@ -77,12 +78,13 @@ def write_tables(counts: UInt32s, n_symbols: int, out: Bytes) -> int:
 
 @jit
 def read_tables(data: Bytes, stop: int, counts: UInt32s) -> int:
-    """Read counts (n_tables, n_symbols) from padded bytes; return the bytes read, -1 if wrong.
+    """Read the frequencies of `write_tables` into `counts`; return the bytes read, -1 if invalid.
 
     Parameters
     ----------
     data : (n,) uint8, with 8 bytes to spare after `stop`
     stop : end of the valid bytes
+    counts : (n_tables, n_symbols) uint32, filled
     """
     position = 0
     for t in range(len(counts)):
@@ -108,9 +110,10 @@ def read_tables(data: Bytes, stop: int, counts: UInt32s) -> int:
 
 @jit
 def build_encoder_table(counts: UInt32s, frequencies: UInt32s) -> None:
-    """Build an encoder's table from (n_tables, n_symbols) frequencies.
+    """Fill `frequencies`, the encoder's table, from (n_tables, n_symbols) frequencies `counts`.
 
-    frequencies : (n_tables * STRIDE,) uint32, frequency | first slot << 16 of each symbol
+    frequencies : (n_tables * STRIDE,) uint32, filled with frequency | first slot << 16 of each
+        symbol
     """
     for t in range(len(counts)):
         first = 0
@@ -121,7 +124,7 @@ def build_encoder_table(counts: UInt32s, frequencies: UInt32s) -> None:
 
 @jit
 def build_decoder_table(counts: UInt32s, slots: UInt32s) -> None:
-    """Build a decoder's table from (n_tables, n_symbols) frequencies that sum to TOTAL or 0.
+    """Fill `slots`, the decoder's table, from frequencies `counts` that sum to TOTAL or 0.
 
     An unused table decodes to endless symbols 0, so that invalid bytes stay in bounds.
 
@@ -141,7 +144,7 @@ def build_decoder_table(counts: UInt32s, slots: UInt32s) -> None:
 
 @jit_inline
 def _fill(slots: UInt32s, first: int, symbol: int, n: int) -> int:
-    """Write the slots of a symbol; return the index after them."""
+    """Write the decoder's n slots of a symbol from slots[first] on; return the index after them."""
     entry = np.uint32(symbol) | np.uint32(n - 1) << np.uint32(FREQUENCY)
     for i in range(int(n)):
         slots[first + i] = entry | np.uint32(i) << np.uint32(OFFSET)

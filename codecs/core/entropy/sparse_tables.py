@@ -20,7 +20,7 @@ PLACE = (1 << 32) - 1  # mask of the bits of `first` that are an index of `slots
 
 
 class RansTables(NamedTuple):
-    """Tables of a decoder.
+    """Look-up tables of a rANS decoder, without space for absent tables.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ def normalised(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint16]:
 
 
 def stored_tables(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint8]:
-    """Return the bytes of tables."""
+    """Return the stored form of (n_tables, 256) frequencies, for `read_stored_tables`."""
     tables, symbols = np.nonzero(frequencies)
     n = np.bincount(tables, minlength=len(frequencies))
     is_last = np.diff(tables, append=-1) != 0
@@ -73,12 +73,16 @@ def stored_tables(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint8]:
 def read_stored_tables(
     data: npt.NDArray[np.uint8], n_tables: int
 ) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint8]]:
-    """Return (n_tables, 256) frequencies and the bytes after them; raise CorruptChunk if invalid.
+    """Read (n_tables, 256) frequencies; return them and the rest of the bytes.
 
     Parameters
     ----------
     data : (n,) uint8 that begins with the tables
-    n_tables : a number from the format, never from the bytes
+    n_tables : number of tables, from the format, never from the bytes
+
+    Raises
+    ------
+    CorruptChunk : the tables are invalid
     """
     frequencies = np.zeros((n_tables, SYMBOLS), np.uint16)
     padded = np.concatenate((data, np.zeros(SPARE, np.uint8)))
@@ -89,7 +93,7 @@ def read_stored_tables(
 
 
 def decoder_tables(frequencies: npt.NDArray[np.uint16]) -> RansTables:
-    """Return the tables of a decoder."""
+    """Build the look-up tables of a decoder from (n_tables, 256) frequencies."""
     is_there = frequencies.any(axis=1)
     slots = np.zeros((1 + int(is_there.sum())) * TOTAL, np.uint32)
     slots[:TOTAL] = TOTAL - 1 << FREQUENCY | np.arange(TOTAL, dtype=np.uint32) << OFFSET
@@ -100,7 +104,10 @@ def decoder_tables(frequencies: npt.NDArray[np.uint16]) -> RansTables:
 
 @jit
 def read_sparse_tables(data: Bytes, size: int, frequencies: UInt16s) -> int:
-    """Read zeroed frequencies from padded bytes; return the bytes read, -1 on errors."""
+    """Fill zeroed frequencies from the stored form in data[:size]; return the bytes read, or -1.
+
+    It is -1 if the tables are invalid.
+    """
     at, stop = 0, 8 * size
     for t in range(len(frequencies)):
         if at >= stop:
@@ -116,7 +123,7 @@ def read_sparse_tables(data: Bytes, size: int, frequencies: UInt16s) -> int:
 
 @jit
 def _read_table(data: Bytes, at: int, stop: int, row: UInt16s) -> int:
-    """Read one table; return the bit after it, which exceeds `stop` on errors."""
+    """Read the frequencies of one table; return the next bit offset, above `stop` if invalid."""
     n, s, left = get_bits(data, at, 8) + 1, -1, TOTAL
     at += 8
     for i in range(n):
@@ -136,7 +143,7 @@ def _read_table(data: Bytes, at: int, stop: int, row: UInt16s) -> int:
 
 @jit
 def fill_slots(frequencies: UInt16s, first: Int64s, slots: UInt32s) -> None:
-    """Build the slots of the tables that are present."""
+    """Fill the decoder's slots of all tables that are present, from frequencies and first slots."""
     for t in range(len(frequencies)):
         if first[t] >= ABSENT:
             continue

@@ -73,6 +73,6 @@ def paged_bytes(n_bytes: int) -> int:
 
 
 def address_of(array: NumpyArray) -> int:
-    """Return the address of an array's first item; the caller keeps the array alive."""
+    """Return the memory address of an array's first item; the caller keeps the array alive."""
     address: int = array.__array_interface__["data"][0]
     return address

@@ -32,18 +32,21 @@ def memory_bytes() -> int:
 
 @lru_cache
 def _quota() -> int | None:
-    """Return how many cores the groups pay for; asked once, since kernels ask for each block."""
+    """Return the cores that the control groups grant; None without a limit.
+
+    The result is cached, since kernels request it for each block.
+    """
     return min(_least(_quota_of, "cpu"), default=None)
 
 
 def _least(limit_of: Callable[[Path], int | None], controller: str) -> list[int]:
-    """Return the limits that this process's groups have."""
+    """Return all limits of one controller ("cpu", "memory") in this process's control groups."""
     found = (limit_of(folder) for folder in _folders(controller))
     return [limit for limit in found if limit is not None]
 
 
 def _folders(controller: str) -> Iterator[Path]:
-    """Yield the folders of this process's groups for a controller, of both versions."""
+    """Yield the folders of this process's control groups for a controller, of cgroups v1 and v2."""
     try:
         lines = OWN.read_text(encoding="utf-8").splitlines()
     except OSError:  # no Linux
@@ -63,7 +66,7 @@ def _folders(controller: str) -> Iterator[Path]:
 
 
 def _quota_of(folder: Path) -> int | None:
-    """Return how many cores a group pays for, at least 1; None where it has no limit."""
+    """Return the cores that a control group grants, at least 1; None if it has no limit."""
     both = _numbers(folder / "cpu.max")
     if len(both) != 2:
         both = _numbers(folder / "cpu.cfs_quota_us") + _numbers(folder / "cpu.cfs_period_us")
@@ -73,14 +76,14 @@ def _quota_of(folder: Path) -> int | None:
 
 
 def _memory_of(folder: Path) -> int | None:
-    """Return the bytes that a group may have; None where it has no limit."""
+    """Return the bytes of memory that a control group grants; None if it has no limit."""
     names = ("memory.max", "memory.high", "memory.limit_in_bytes")
     found = [n for name in names for n in _numbers(folder / name) if 0 < n < NONE]
     return min(found, default=None)
 
 
 def _numbers(file: Path) -> list[int]:
-    """Return the numbers in a file; none where it is not there, or says "max"."""
+    """Return the integers in a file of a control group; [] if it does not exist or says "max"."""
     try:
         return [int(word) for word in file.read_text(encoding="ascii").split()]
     except (OSError, ValueError):

@@ -16,7 +16,7 @@ MOST_BYTES = 1 << 22  # bytes of an array; longer arrays are allocated each time
 
 
 class ThreadScratch(threading.local):
-    """Arrays by name and dtype, and other objects by key, separate for each thread.
+    """Scratch arrays by name and dtype, and cached objects by key, separate for each thread.
 
     They live as long as the thread: those of the pool as long as the process, some ten MiB each.
     """
@@ -44,11 +44,11 @@ class ThreadScratch(threading.local):
         return array
 
     def forget(self, name: str, dtype: type[Scalar] | str) -> None:
-        """Drop the reference to an array, whose memory stays with its user."""
+        """Drop the reference to a scratch array; its memory stays valid for who still uses it."""
         self._arrays.pop((name, dtype), None)
 
     def once(self, make: Callable[[int], T], number: int) -> T:
-        """Return make(number), called once per thread."""
+        """Return make(number), cached: it is called once per thread."""
         if (make, number) not in self._others:
             self._others[make, number] = make(number)
         return cast(T, self._others[make, number])  # result of `make`

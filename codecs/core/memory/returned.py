@@ -17,7 +17,7 @@ MOST_FREE = 128 << 20
 
 
 class _HeapFigures(ctypes.Structure):
-    """Result of `mallinfo2` of the GNU C library."""
+    """Struct that `mallinfo2` of the GNU C library returns."""
 
     _fields_ = tuple(
         (name, ctypes.c_size_t)
@@ -40,7 +40,7 @@ def return_memory(most_free: int = MOST_FREE) -> None:
 
 
 def has_heaps() -> bool:
-    """Return True if the C library reports the free memory of its heaps."""
+    """Return True if the C library can report the free memory of its heaps (`mallinfo2`)."""
     return _library() is not None
 
 

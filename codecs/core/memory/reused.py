@@ -21,7 +21,7 @@ _NONE: Memory = np.empty(0, np.uint8)
 
 
 class _Owner:
-    """Owner of memory that arrays and their views refer to: it ends with the last of them."""
+    """Owner of a buffer, which offers it for reuse once no array or view refers to it."""
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
@@ -37,10 +37,10 @@ _left: deque[Memory] = deque(maxlen=1)
 
 
 def reused(n_bytes: int) -> Memory:
-    """Return (n_bytes,) uninitialised uint8.
+    """Return (n_bytes,) uninitialised uint8, in the memory of an earlier result if possible.
 
-    It is the memory of this process's last call for the same size, if that array and all of its
-    views are gone. Between LEAST and MOST bytes, one such memory is cached.
+    That result must have the same size, and it and all of its views must be gone. Between LEAST and
+    MOST bytes, one such memory is cached.
     """
     if not LEAST <= n_bytes <= MOST:
         return np.empty(n_bytes, np.uint8)

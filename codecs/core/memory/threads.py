@@ -26,7 +26,7 @@ class _ThreadLimits:
 
 
 class _Permits:
-    """Semaphore that reads its size at every use: the limit may change at any time."""
+    """Semaphore of kernels that run in parallel; it reads the thread limit at each use."""
 
     def __init__(self) -> None:
         self.free = threading.Condition()
@@ -34,7 +34,10 @@ class _Permits:
         self.mine = threading.local()
 
     def run(self, function: Callable[[int], object], number: int) -> None:
-        """Call a function under a permit; a thread that has one needs no second (a deadlock)."""
+        """Call function(number) under a permit; a thread that has one needs no second.
+
+        Waiting for a second one could be a deadlock.
+        """
         if getattr(self.mine, "held", False):
             function(number)
             return
@@ -138,7 +141,7 @@ def run_blocks(function: Callable[[int], object], n_blocks: int) -> None:
 
 
 class _Handout:
-    """Distribution of the blocks of one `run_blocks` call, one by one."""
+    """Shared counter that hands the blocks of one `run_blocks` call to threads, one by one."""
 
     def __init__(self, function: Callable[[int], object], n_blocks: int) -> None:
         self.function = function

@@ -18,17 +18,20 @@ LETTER_OF_SET = {bits: letter for letter, bits in SETS.items() if letter != "U"}
 
 
 def both_cases(bases: bytes) -> bytes:
-    """Return letters in upper case, and in lower case."""
+    """Return the letters in upper case, followed by the same letters in lower case."""
     return bases.upper() + bases.lower()
 
 
 def paired(bits: int) -> int:
-    """Return the complement of a set of bases: A with T, C with G."""
+    """Return the complement of a set of bases as bits (A 1, T 2, C 4, G 8): A with T, C with G."""
     return (bits & 5) << 1 | (bits & 10) >> 1
 
 
 def _complement() -> bytes:
-    """Return the complement of each byte, (256,), preserving case; bytes such as "-" stay."""
+    """Build the table of complements of nucleotide letters, 256 bytes for `bytes.translate`.
+
+    Case is preserved; other bytes such as "-" stay.
+    """
     table = bytearray(range(256))
     for letter, bits in SETS.items():
         partner = LETTER_OF_SET[paired(bits)]
@@ -40,5 +43,5 @@ COMPLEMENT = _complement()  # for `bytes.translate`
 
 
 def reverse_complement_text(text: bytes) -> bytes:
-    """Return the reverse complement of a text."""
+    """Return the reverse complement of nucleotide letters, preserving case and IUPAC letters."""
     return text.translate(COMPLEMENT)[::-1]

@@ -14,7 +14,7 @@ COMPLEMENT_OF_SET = np.array([paired(bits) for bits in range(16)], np.uint8)
 
 
 def code_table(order: bytes = BASES, *, both_cases: bool) -> Bytes:
-    """Return the codes of all letters, (256,): indices in `order`, NOT_A_BASE for other letters.
+    """Build the table of base codes by letter, (256,): index in `order`, or NOT_A_BASE.
 
     With both cases, U has the code of T. With upper case only, each code has a single letter.
     """
@@ -41,16 +41,16 @@ SET_OF_LETTER = _set_table()  # 0 for bytes that are no nucleotide letters
 
 
 def reverse_complement_bases(bases: Bytes) -> Bytes:
-    """Return the reverse complement of (n,) letters, preserving case and IUPAC letters."""
+    """Return the reverse complement of (n,) uint8 letters, preserving case and IUPAC letters."""
     return COMPLEMENT_OF_LETTER[bases[::-1]]
 
 
 def reverse_complement_codes(codes: Bytes) -> Bytes:
-    """Return the reverse complement of (n,) codes."""
+    """Return the reverse complement of (n,) uint8 base codes 0 to 3; NOT_A_BASE stays."""
     found: Bytes = np.minimum(codes[::-1] ^ np.uint8(3), np.uint8(NOT_A_BASE))
     return found
 
 
 def reverse_complement_sets(sets: Bytes) -> Bytes:
-    """Return the reverse complement of (n,) sets."""
+    """Return the reverse complement of (n,) uint8 sets of bases, one bit per base."""
     return COMPLEMENT_OF_SET[sets[::-1]]

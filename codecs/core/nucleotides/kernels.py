@@ -23,7 +23,7 @@ U = np.uint64
 
 @jit_norefs_inline
 def letter_of(code: Int64) -> Any:
-    """Return the letter of a code 0 to 3."""
+    """Return the letter of a base code: A, C, G, T for 0 to 3."""
     return BASES >> 8 * code & 255
 
 
@@ -54,21 +54,24 @@ def paired_code(code: Int64) -> Any:
 
 @jit_restrict
 def encode_dna(text: Bytes, codes: Bytes) -> None:
-    """Write the codes of letters, in vectors: a table of 256 codes took a tenth of all encoding."""
+    """Fill base codes of DNA letters, NOT_A_BASE for letters other than upper case A, C, G, T.
+
+    It works in vectors: look-ups in a table of 256 codes took a tenth of the time of encoding.
+    """
     for i in range(text.size):
         codes[i] = code_of(text[i]) if is_base(text[i]) else NOT_A_BASE
 
 
 @jit_restrict
 def encode_nucleotides(text: Bytes, codes: Bytes) -> None:
-    """Write the codes of letters of DNA or RNA: U has the code of T."""
+    """Fill base codes of upper case DNA or RNA letters, NOT_A_BASE for others; U is coded as T."""
     for i in range(text.size):
         codes[i] = code_of(text[i]) if is_nucleotide(text[i]) else NOT_A_BASE
 
 
 @jit_inline
 def eight_of(text: Bytes, begin: int, n: int) -> Any:
-    """Return n <= 8 bytes as a word, the first one lowest; the other bytes are undefined."""
+    """Load n <= 8 letters as a 64-bit word, the first one lowest; the other bytes are undefined."""
     if begin + 8 <= text.size:
         return load_le64(text, begin)
     word = U(0)
@@ -79,9 +82,10 @@ def eight_of(text: Bytes, begin: int, n: int) -> Any:
 
 @jit_inline
 def codes_of_eight(word: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return the codes of eight letters, and 1 for each letter that is no base, as two words.
+    """Convert eight letters in a word to base codes; return them, and 1 for each letter no base.
 
-    Codes are bits 1 and 2. A letter is no base if it differs from the letter of its code.
+    Both are words with a byte per letter. Codes are bits 1 and 2. A letter is no base if it differs
+    from the letter of its code.
     """
     low = (word >> U(1) ^ word >> U(2)) & ONES
     high = (word >> U(2) ^ word >> U(3)) & ONES
@@ -92,7 +96,7 @@ def codes_of_eight(word: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 @jit_inline
 def as_dna(word: np.uint64) -> np.uint64:
-    """Return eight letters as a word, with U replaced by T."""
+    """Replace U by T in eight letters of a word."""
     differ = word ^ U(0x55) * ONES
     is_other = ((differ & LOWS) + LOWS | differ) >> U(7) & ONES
     return word ^ ONES ^ is_other
@@ -100,7 +104,7 @@ def as_dna(word: np.uint64) -> np.uint64:
 
 @jit_inline
 def pack_codes(codes: np.uint64) -> np.uint64:
-    """Return eight codes as 16 bits, with the code of the lowest byte on top."""
+    """Pack eight base codes, one per byte of a word, to 16 bits, the lowest byte's code on top."""
     codes = (codes << U(2) | codes >> U(8)) & U(0x000F000F000F000F)
     codes = (codes << U(4) | codes >> U(16)) & U(0x000000FF000000FF)
     return (codes << U(8) | codes >> U(32)) & U(0xFFFF)
@@ -108,5 +112,5 @@ def pack_codes(codes: np.uint64) -> np.uint64:
 
 @jit_inline
 def pack_marks(marks: np.uint64) -> np.uint64:
-    """Return the eight bits of a word of bytes 0 or 1, the lowest byte first."""
+    """Pack eight bytes 0 or 1 of a word to eight bits, the lowest byte first."""
     return marks * GATHER >> U(56)

@@ -17,7 +17,11 @@ EITHER = 0x21  # bits in which T, U, t and u differ
 
 
 def has_uracil(text: Array, piece: int = PIECE) -> bool:
-    """Return True if a text, (n,) uint8 on either backend, has more U than T in both cases."""
+    """Return True if a text has more U than T, in both cases: that is, if it is RNA.
+
+    text : (n,) uint8, in host or device memory
+    piece : letters per step, which limits temporary arrays
+    """
     surplus = 0
     for letters in _pieces(text, piece):
         upper = letters & UPPER
@@ -26,12 +30,16 @@ def has_uracil(text: Array, piece: int = PIECE) -> bool:
 
 
 def holds_uracil(text: Array) -> bool:
-    """Return True if a text, (n,) uint8 on either backend, contains an upper-case U."""
+    """Return True if a text, (n,) uint8 in host or device memory, contains an upper case U."""
     return bool((cast("Bytes", text) == URACIL).any())
 
 
 def exchange(text: Array, piece: int = PIECE) -> None:
-    """Exchange T and U in place, in both cases; a second call restores the text."""
+    """Exchange T and U of a text in place, in both cases; a second call restores the text.
+
+    text : (n,) uint8, in host or device memory
+    piece : letters per step, which limits temporary arrays
+    """
     for letters in _pieces(text, piece):
         letters ^= (letters | EITHER) == (URACIL | EITHER)
 

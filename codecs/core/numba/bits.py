@@ -28,7 +28,7 @@ FIRST_LEVEL, SECOND_LEVEL = 3, 2  # LLVM's locality hints: the cache that a line
 
 
 class ItemPointer(Generic[ItemT]):
-    """Address of items in a kernel, as `pointer` returns it; for type checkers only."""
+    """Typed pointer to items of an array in a kernel, from `pointer`; for type checkers only."""
 
     def __getitem__(self, index: SupportsIndex) -> ItemT:
         """Return an item, without a check of the index."""
@@ -88,7 +88,7 @@ def big_endian(typing_context: TypingContext, word: types.Integer) -> Lowering:
 
 @intrinsic
 def swapped(typing_context: TypingContext, word: types.Integer) -> Lowering:
-    """Return an integer with its bytes reversed."""
+    """Return an integer with its bytes in reverse order."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.bswap(args[0])
@@ -106,9 +106,9 @@ def prefetch(typing_context: TypingContext, data: types.Array, index: types.Inte
 def prefetch_second(
     typing_context: TypingContext, data: types.Array, index: types.Integer
 ) -> Lowering:
-    """Prefetch into the second-level cache, for more lines than the first one can load.
+    """Prefetch the cache line of data[index] into the second-level cache.
 
-    The first-level cache waits for two dozen lines at once, the second-level one for more.
+    The first-level cache can wait for two dozen lines at once, the second-level one for more.
     """
     return types.void(data, types.int64), _prefetch_to(SECOND_LEVEL)
 
@@ -145,7 +145,7 @@ def store_be64(
 
 @intrinsic
 def count_ones(typing_context: TypingContext, word: types.Integer) -> Lowering:
-    """Count the one bits of an integer; int64."""
+    """Return the number of one bits of an integer, int64."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.zext(builder.ctpop(args[0]), ir.IntType(64))
@@ -155,7 +155,7 @@ def count_ones(typing_context: TypingContext, word: types.Integer) -> Lowering:
 
 @intrinsic
 def trailing_zeros(typing_context: TypingContext, word: types.Integer) -> Lowering:
-    """Count the zero bits after the last one of a uint64 that is not zero; int64."""
+    """Return the number of trailing zero bits of a uint64 that is not zero, int64."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return builder.cttz(args[0], ir.IntType(1)(1))
@@ -165,7 +165,7 @@ def trailing_zeros(typing_context: TypingContext, word: types.Integer) -> Loweri
 
 @intrinsic
 def leading_zeros(typing_context: TypingContext, word: types.Integer) -> Lowering:
-    """Count the zero bits before the first one; the width of the word for zero."""
+    """Return the number of leading zero bits of an integer; its width in bits for zero."""
     signature = word(word)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -176,7 +176,7 @@ def leading_zeros(typing_context: TypingContext, word: types.Integer) -> Lowerin
 
 @intrinsic
 def leading_zeros_to_32(typing_context: TypingContext, word: types.Integer) -> Lowering:
-    """Count the zero bits before the first one of a uint64, at most 32."""
+    """Return the number of leading zero bits of a uint64, at most 32."""
     signature = types.int32(types.uint64)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -188,7 +188,7 @@ def leading_zeros_to_32(typing_context: TypingContext, word: types.Integer) -> L
 
 
 def count_leading_zeros(builder: Builder, word: Value) -> Value:
-    """Emit code that counts leading zeros of an integer or a vector of integers.
+    """Emit code that counts the leading zero bits of an integer or of each lane of a vector.
 
     For vectors of 32 bits, only AVX-512 has an instruction; for AVX2, LLVM emits table look-ups in
     many steps. Here the exponent of a float gives the count. Only the first one bit is converted,
@@ -221,7 +221,10 @@ def count_leading_zeros(builder: Builder, word: Value) -> Value:
 
 @intrinsic
 def pointer(typing_context: TypingContext, array: types.Array, index: types.Integer) -> Lowering:
-    """Return the address of array[index], contiguous and 1-D; the caller keeps the array alive."""
+    """Return the address of array[index] as a pointer to items.
+
+    The array is contiguous and 1-D; the caller keeps it alive.
+    """
     signature = types.CPointer(array.dtype)(array, types.int64)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -232,7 +235,7 @@ def pointer(typing_context: TypingContext, array: types.Array, index: types.Inte
 
 @intrinsic
 def pointers(typing_context: TypingContext, arrays: types.BaseNamedTuple) -> Lowering:
-    """Return a NamedTuple with arrays replaced by their addresses; integers stay.
+    """Convert a NamedTuple of arrays and integers: arrays become their addresses.
 
     Arrays must be contiguous and 1-D; the caller keeps them alive.
     """
@@ -255,7 +258,7 @@ def pointers(typing_context: TypingContext, arrays: types.BaseNamedTuple) -> Low
 
 @intrinsic
 def ahead(typing_context: TypingContext, address: types.CPointer, items: types.Integer) -> Lowering:
-    """Return the address `items` items after a pointer."""
+    """Return the pointer that is `items` items after a pointer."""
     signature = address(address, types.int64)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -282,7 +285,7 @@ def pointer_at(
 
 @intrinsic
 def size_of(typing_context: TypingContext, address: types.CPointer) -> Lowering:
-    """Return the bytes of a pointer's item, as a constant."""
+    """Return the size in bytes of the items that a pointer refers to, as a constant."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return ir.IntType(64)(address.dtype.bitwidth // 8)
@@ -315,7 +318,7 @@ def bytes_at(
 def fit(
     typing_context: TypingContext, value: types.Integer, like: types.Integer | types.CPointer
 ) -> Lowering:
-    """Convert an integer to the type of another one, or to the item type of a pointer."""
+    """Convert an integer to the type of `like`, an integer, or to its item type if a pointer."""
     target = like.dtype if isinstance(like, types.CPointer) else like
     signature = target(value, like)
 

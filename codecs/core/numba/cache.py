@@ -35,7 +35,7 @@ class NumbaSettings(Protocol):
 
 
 class Dispatcher(Protocol):
-    """Result of Numba's decorator for a function."""
+    """Interface of a Numba dispatcher: the result of Numba's decorator for a function."""
 
     py_func: FunctionType
     compile: Callable[[object], object]
@@ -43,10 +43,10 @@ class Dispatcher(Protocol):
 
 
 class Rebuild(Protocol):
-    """Function that creates Numba's compile result from the cached data."""
+    """Interface of a function that restores Numba's compile result from cached data."""
 
     def __call__(self, target_context: object, *stored: object) -> object:
-        """Return the result."""
+        """Return the compile result."""
 
 
 IMPORT = re.compile(r"^ *from +(gangsaw[\w.]*) +import +(\([^)]*\)|.*)", re.MULTILINE)
@@ -56,10 +56,11 @@ KEEPING = ("gangsaw.codecs.core.numba.packs", "gangsaw.codecs.core.numba.cache")
 
 
 def enable_cache(compiled: Dispatcher, source: Path, rebuild: Rebuild | None = None) -> None:
-    """Make a dispatcher load code from packs, then from disk, and store new code on disk.
+    """Make a kernel load machine code from packs, then from the user's cache, and store it there.
 
-    `source` is the file of the kernel. Without a writable folder, it does without the disk.
-    `rebuild` creates a compile result from stored data; by default Numba's own function does.
+    A pack is a file of kernels compiled in advance. `source` is the file of the kernel. Without a
+    writable folder, it does without the disk. `rebuild` creates a compile result from stored data;
+    by default Numba's own function does.
     """
     function = compiled.py_func
     files = KernelFiles(cache_folders(source, function.__module__), function)
@@ -87,7 +88,7 @@ def cache_base() -> Path:
 
 @lru_cache
 def fingerprint(source: Path) -> str:
-    """Hash names and texts of a source file and all files of Gangsaw that it imports."""
+    """Hash the names and texts of a source file and of all files of Gangsaw that it imports."""
     seen: set[Path] = set()
     waiting = [source]
     while waiting:

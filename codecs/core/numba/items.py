@@ -26,7 +26,7 @@ def put_items(out: NumpyArray, at: int, items: NumpyArray, begin: int, end: int)
 
 @jit_norefs_part
 def order_falling(values: NumpyArray, order: NumpyArray) -> None:
-    """Write the order of a few numbers, the largest first, equal ones in input order.
+    """Fill `order` with the indices that sort a few numbers, the largest first; the sort is stable.
 
     It takes up to n ** 2 / 2 steps.
     """

@@ -27,7 +27,10 @@ HAS_GFNI = {"gfni", "avx2"} <= features()  # matrices of 8 x 8 bits
 
 
 def folding_words() -> int:
-    """Return the 64-bit words that one instruction multiplies without carry; 0 without one."""
+    """Return how many 64-bit words a CRC folding step multiplies carryless at once.
+
+    It is 0 if the processor lacks the instructions.
+    """
     here = features()
     if not {"pclmul", "crc32"} <= here:
         return 0
@@ -36,7 +39,7 @@ def folding_words() -> int:
 
 
 def shuffled_bytes() -> int:
-    """Return the bytes that one instruction looks up in a table of 16; 0 without one."""
+    """Return how many bytes one instruction looks up in a table of 16 bytes; 0 without one."""
     here = features()
     if "avx512bw" in here and HAS_AVX512:
         return 64
@@ -61,22 +64,22 @@ def jit_restrict(function: F) -> F:
 
 
 def jit_inline(function: F) -> F:
-    """Compile a function like `jit`, always inlined: for small ones that pass many pointers on."""
+    """Compile a small function like `jit`, and always inline it into its callers."""
     return _compile(function, forceinline=True)
 
 
 def jit_part(function: F) -> F:
-    """Compile a function like `jit` if only kernels call it: it is compiled as a part of them."""
+    """Compile a function like `jit` that only kernels call, as a part of these kernels."""
     return _part(function)
 
 
 def jit_inline_part(function: F) -> F:
-    """Compile a function like `jit_inline` if only kernels call it."""
+    """Compile a function that only kernels call, as a part of these, always inlined."""
     return _part(function, forceinline=True)
 
 
 def jit_restrict_part(function: F) -> F:
-    """Compile a function like `jit_restrict` if only kernels call it."""
+    """Compile an inner loop like `jit_restrict` that only kernels call, as a part of these."""
     return _part(function, pipeline_class=LinkedRestrict)
 
 
@@ -90,15 +93,15 @@ def jit_norefs(function: F) -> F:
 
 
 def jit_norefs_part(function: F) -> F:
-    """Compile a function like `jit_norefs` if only kernels call it."""
+    """Compile a function like `jit_norefs` that only kernels call, as a part of these."""
     return _part(function, _nrt=False)
 
 
 def jit_calls_part(function: F) -> F:
-    """Compile a function like `jit_norefs_part` that has no loops and passes hundreds of arrays.
+    """Compile a function like `jit_norefs_part` that only calls others with hundreds of arrays.
 
-    LLVM splits such tuples only when it links the function. Before, each call's arrays took
-    seconds.
+    It must have no loops. LLVM optimises it only when it is linked into a kernel: before, the
+    arrays of each call took seconds.
     """
     return _part(function, pipeline_class=LinkedCalls, _nrt=False)
 
@@ -109,7 +112,10 @@ def jit_norefs_inline(function: F) -> F:
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
-    """Define a function of kernels by its LLVM code; typed Any, as kernels call it otherwise."""
+    """Decorate a function that emits LLVM code, so that kernels can call it (`numba.extending`).
+
+    The result is typed Any, since kernels call it with other arguments.
+    """
     return numba.extending.intrinsic(function)
 
 
@@ -123,7 +129,7 @@ def _compile(
     rebuild: Callable[..., object] | None = None,
     **options: Any,
 ) -> F:
-    """Decorate a function; it gets no wrapper for C code, as none calls it."""
+    """Decorate a function with Numba's settings for kernels and the cache of compiled code."""
     compiled: Any = numba.njit(
         nogil=True,
         error_model="numpy",

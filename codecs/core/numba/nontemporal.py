@@ -31,7 +31,10 @@ _ORDINARY, _NONTEMPORAL = static(0), static(1)
 
 
 def copy_nontemporal(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8]) -> None:
-    """Copy contiguous bytes to a `target` that is part of an array of at least LONG bytes."""
+    """Copy contiguous bytes with stores that bypass the caches, for outputs from LONG bytes on.
+
+    `target` may be a part of such an output.
+    """
     _copy(source, target, address_of(target))
 
 
@@ -49,9 +52,11 @@ def _copy(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], place: i
 
 @jit_norefs_inline
 def write_piece(source: ItemPointer[int], place: int, size: int, begins: bool, ends: bool) -> None:
-    """Write bytes from a pointer to an address; both, and the size, are multiples of UNIT.
+    """Copy bytes from a pointer to an address, with stores that bypass the caches for whole lines.
 
-    begins, ends : True if the first, or the last, line contains bytes of others
+    Source, `place` and `size` are multiples of UNIT bytes.
+
+    begins, ends : True if the first, or the last, cache line also has bytes that others write
     """
     step = UNIT // size_of(source)
     units = size // UNIT
@@ -67,9 +72,10 @@ def write_piece(source: ItemPointer[int], place: int, size: int, begins: bool, e
 
 @jit_norefs_inline
 def write_lines(source: ItemPointer[int], place: int, size: int) -> None:
-    """Write bytes from a pointer to an address, a multiple of UNIT; the size is one of LINE.
+    """Copy `size` bytes, a multiple of LINE, to an address with stores that bypass the caches.
 
-    The rest of the first and of the last line must be written by the calls before and after it.
+    The address is a multiple of UNIT. The rest of the first and of the last cache line must be
+    written by the calls before and after it.
     """
     step = UNIT // size_of(source)
     for line in range(size // LINE):
@@ -84,7 +90,7 @@ def move_unit(
     place: types.Integer,
     nontemporal: types.BaseTuple,
 ) -> Lowering:
-    """Copy UNIT bytes from a pointer to an address; `nontemporal` is `static`, 0 or 1."""
+    """Copy UNIT bytes from a pointer to an address; past the caches if `nontemporal` is 1."""
     unit = ir.VectorType(ir.IntType(8), UNIT)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:

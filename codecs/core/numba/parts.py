@@ -24,13 +24,13 @@ _shared_flags: dict[str, SharedFlags] = {}  # by their differences from the defa
 
 
 class Numbers(Protocol):
-    """Part of a Numba type's interface."""
+    """Interface of Numba's types of numbers."""
 
     name: str
 
 
 def one_signature(compiled: Dispatcher) -> None:
-    """Make kernels call a kernel by the type of a number, not by its value as Numba does.
+    """Make kernels call a kernel by the type of a number, not by its literal value as Numba does.
 
     A kernel with calls for 0, 1 and a variable was compiled three times. LLVM still sees the values
     wherever it inlines.
@@ -42,10 +42,10 @@ def one_signature(compiled: Dispatcher) -> None:
 
 
 def rebuild_part(target_context: BaseContext, *stored: Any) -> CompileResult | None:
-    """Return a part like its compiler's result, from the cached data; None to compile it again.
+    """Restore the compile result of a part from cached data; None to compile it again.
 
-    A kernel that Python calls, too, may have Python objects, which belong to one process. A part
-    that calls it is compiled with it.
+    A part is code that is linked into kernels. A kernel that Python calls, too, may have Python
+    objects, which belong to one process. A part that calls it is compiled with it.
     """
     try:
         result = CompileResult._rebuild(_PartContext(target_context), *stored)
@@ -67,15 +67,15 @@ def _plain(kind: Numbers) -> Numbers:
 
 
 class PartWithObjects(Exception):
-    """A stored part needs addresses of objects of Python, by the name of what takes them."""
+    """Error of cached code of a part that needs addresses of Python objects, which are lost."""
 
 
 class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
-    """Code that is linked into other code, and optimised there."""
+    """LLVM code of a part: it is linked into kernels and optimised there, without machine code."""
 
     @property
     def codegen(self) -> _NoAddresses:
-        """Code generator, without addresses."""
+        """Code generator of the process, without addresses of Python objects."""
         return _NoAddresses(self._codegen)
 
     def get_pointer_to_function(self, name: str) -> int:
@@ -105,7 +105,7 @@ class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
 
 
 class SharedFlags(Flags):  # type: ignore[misc]  # Numba has no types
-    """Options of compilations, one object for equal options.
+    """Compiler options with a cached hash, one shared object for equal options.
 
     Numba uses the options as a key for each operator of a kernel, too. It hashed and compared all
     of them each time, which took 3 % of the time of a first run.
@@ -129,10 +129,10 @@ class SharedFlags(Flags):  # type: ignore[misc]  # Numba has no types
 
 
 class KernelFlags(Flags):  # type: ignore[misc]  # Numba has no types
-    """Options of a kernel, which Numba copies when it begins to compile."""
+    """Compiler options of a kernel, whose copy by Numba is a `SharedFlags`."""
 
     def copy(self) -> SharedFlags:
-        """Return the shared object of these options."""
+        """Return the `SharedFlags` of these options."""
         name = self.summary()
         if name not in _shared_flags:
             _shared_flags[name] = SharedFlags(self)
@@ -140,7 +140,7 @@ class KernelFlags(Flags):  # type: ignore[misc]  # Numba has no types
 
 
 class KernelCompiler(Compiler):  # type: ignore[misc]  # Numba has no types
-    """Compiler of Numba with options that are hashed once."""
+    """Numba's compiler pipeline, with options that are hashed once."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -148,7 +148,7 @@ class KernelCompiler(Compiler):  # type: ignore[misc]  # Numba has no types
 
 
 class Restrict(KernelCompiler):
-    """Compiler with every array argument `restrict`, as in C."""
+    """Compiler for kernels whose array arguments do not overlap (`restrict` in C)."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -156,7 +156,7 @@ class Restrict(KernelCompiler):
 
 
 class Linked(KernelCompiler):
-    """Compiler without machine code."""
+    """Compiler for parts, functions that only kernels call: it generates no machine code."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -164,10 +164,10 @@ class Linked(KernelCompiler):
 
 
 class UntouchedLibrary(LinkedLibrary):
-    """Code that LLVM does not optimise until it is linked."""
+    """LLVM code of a part that is not optimised until it is linked into a kernel."""
 
     def add_llvm_module(self, module: llvm.ModuleRef) -> None:
-        """Add code; of LLVM's function passes, run only dead code elimination."""
+        """Add LLVM code; run dead code elimination only."""
         builder, passes = _pass_builder(), llvm.create_new_function_pass_manager()
         passes.add_dead_code_elimination_pass()
         for function in module.functions:
@@ -176,7 +176,7 @@ class UntouchedLibrary(LinkedLibrary):
 
 
 class LinkedCalls(Linked):
-    """Compiler like `Linked` for functions of calls, which LLVM optimises in their kernels only."""
+    """Compiler like `Linked`, for functions that mainly call others: nothing is optimised early."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -184,7 +184,7 @@ class LinkedCalls(Linked):
 
 
 class LinkedRestrict(Linked):
-    """Compiler like `Linked` and `Restrict`."""
+    """Compiler for parts whose array arguments do not overlap."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -192,7 +192,7 @@ class LinkedRestrict(Linked):
 
 
 class _Instead:
-    """Proxy of an object of Numba that replaces some methods."""
+    """Proxy of a Numba object; subclasses replace some of its methods."""
 
     def __init__(self, it: BaseContext | Codegen) -> None:
         self._it = it
@@ -203,18 +203,18 @@ class _Instead:
 
 class _NoAddresses(_Instead):
     def set_env(self, name: str, environment: Any) -> None:
-        """Do nothing: only code that uses Python objects needs the address."""
+        """Do nothing, but raise `PartWithObjects` if the code uses Python objects."""
         if environment.consts:
             raise PartWithObjects(name)
 
 
 class _PartContext(_Instead):
     def codegen(self) -> _PartCodegen:
-        """Return a generator whose libraries are parts."""
+        """Return a code generator whose restored libraries are `LinkedLibrary`."""
         return _PartCodegen(self._it.codegen())
 
 
 class _PartCodegen(_Instead):
     def unserialize_library(self, data: tuple[str, str, bytes]) -> LinkedLibrary:
-        """Return a part from the cache."""
+        """Restore a `LinkedLibrary` from cached data."""
         return LinkedLibrary.unserialized(self._it, data)

@@ -39,7 +39,7 @@ def _shuffled(builder: Builder, left: Value, right: Value, lanes: list[int]) -> 
 
 
 def _transposed(builder: Builder, rows: list[Value]) -> list[Value]:
-    """Transpose n vectors of n lanes: log2(n) rounds of perfect shuffles."""
+    """Emit the transposition of n vectors of n lanes: log2(n) rounds of perfect shuffles."""
     n = len(rows)
     low = [lane // 2 + n * (lane % 2) for lane in range(n)]
     high = [lane + n // 2 for lane in low]
@@ -57,7 +57,10 @@ def transpose_tile(
     source: types.CPointer,
     source_row: types.Integer,
 ) -> Lowering:
-    """Transpose 16 x 16 items between two pointers; row distances are in items."""
+    """Transpose 16 x 16 items from `source` to `target`, whose rows are some items apart.
+
+    source_row, target_row : items between the starts of two rows
+    """
     n = 16
     vector = ir.VectorType(ir.IntType(source.dtype.bitwidth), n)
 
@@ -87,11 +90,16 @@ def move_tile(
     side: types.BaseTuple,
     back: types.BaseTuple,
 ) -> Lowering:
-    """Transpose a square from rows anywhere in memory to words, or back.
+    """Transpose a square of items between rows anywhere in memory and a table of words, either way.
 
-    Item j of word k, words[(k % 2) * odd + (k // 2) * pair + j], is word k of row j, at the byte
-    address base + rows[j]; words and rows (int64) are pointers. The last two are `static`: items
-    along a side, and 1 if the rows are written.
+    Item j of word k in the table is word k of row j.
+
+    Parameters
+    ----------
+    words : pointer to the table; its item is words[(k % 2) * odd + (k // 2) * pair + j]
+    base, rows : row j begins at the byte address base + rows[j]; rows is a pointer to int64
+    side : `static`, number of items along a side of the square
+    back : `static`, 1 to write the rows, 0 to write the table
     """
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -107,7 +115,7 @@ def move_tile(
 
 
 class _Tile:
-    """Pointers to the vectors of a tile of `move_tile`."""
+    """Pointers to the rows and words that `move_tile` loads and stores."""
 
     def __init__(self, builder: Builder, word: types.Integer, side: int, args: Args) -> None:
         self.builder = builder
@@ -115,14 +123,14 @@ class _Tile:
         self.vector = ir.VectorType(ir.IntType(word.bitwidth), side).as_pointer()
 
     def item(self, k: int) -> Value:
-        """Return the pointer to the items of word k."""
+        """Emit the pointer to the items of word k."""
         builder, number = self.builder, self.odd.type
         index = builder.mul(self.pair, number(k // 2))
         index = builder.add(index, self.odd) if k % 2 else index
         return builder.bitcast(builder.gep(self.words, [index]), self.vector)
 
     def row(self, j: int) -> Value:
-        """Return the pointer to row j."""
+        """Emit the pointer to row j."""
         builder, number = self.builder, self.base.type
         offset = builder.load(builder.gep(self.rows, [number(j)]))
         return builder.inttoptr(builder.add(self.base, offset), self.vector)
@@ -130,9 +138,9 @@ class _Tile:
 
 @intrinsic
 def fetch_line(typing_context: TypingContext, place: types.Integer) -> Lowering:
-    """Prefetch a cache line for writing, by any address in it, valid or not.
+    """Prefetch the cache line at an address for writing; the address may be invalid.
 
-    It is for writing runs that are far apart; for reading them it gained nothing.
+    It is for writes that are far apart; for reads it gained nothing.
     """
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -152,7 +160,10 @@ def _copy_piece(
     size: types.BaseTuple,
     back: types.BaseTuple,
 ) -> Lowering:
-    """Copy `size` (static) bytes from an address to a pointer plus `at` bytes, or back (static)."""
+    """Copy `size` bytes from address `place` to `at` bytes after a pointer, or back.
+
+    size, back : `static`; back is 1 to write to the address
+    """
     piece = ir.VectorType(ir.IntType(8), size.count)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -170,12 +181,12 @@ def _copy_piece(
 def copy_column(
     words: ItemPointer[int], step: int, place: int, next_place: int, n: int, size: int, back: Static
 ) -> None:
-    """Copy n pieces of `size` bytes, a power of two, from addresses to a pointer, or back.
+    """Copy n pieces of equal size between equidistant addresses and a table of words, either way.
 
     Parameters
     ----------
-    words, step : pointer to the first piece, and words from there to the next
-    place, next_place : address of the first piece, aligned or not, and bytes to the next
+    words, step : pointer to the first piece in the table, and words from there to the next
+    place, next_place : address of the first piece, aligned or not, and bytes from there to the next
     back : `static`, 1 to write to the addresses
     """
     if size >= LINE:
@@ -234,7 +245,7 @@ def _item_vector(
     place: tuple[Value, Value, Value],
     lanes: int,
 ) -> Value:
-    """Load `lanes` items from array[z, y, x] on, adjacent in memory whatever the strides.
+    """Load `lanes` items that follow array[z, y, x] in memory, with it, as a vector.
 
     The same items in row y + 1 are prefetched. Rows of a block are too short, and those of other
     bands too far apart, for the hardware to predict them.
@@ -273,12 +284,18 @@ def copy_items(
     extremes: types.BaseTuple,
     tile: types.Tuple,
 ) -> Lowering:
-    """Copy items of array (z, y, x) to out, as integers of its width; return (min, max) vectors.
+    """Copy a vector or square tile of samples of array (z, y, x) to `out`, and update extremes.
 
-    With a square tile, items are transposed. For place (z, y, x) and steps (first, step), lane i of
-    out[first + j * step] is array[z + i, y, x + j], with items along x adjacent in memory. With one
-    row, lane i of out[first] is array[z + i, y, x], with items along z adjacent. `extremes` are the
-    (min, max) vectors so far.
+    Items are converted to the dtype of `out`.
+
+    Parameters
+    ----------
+    place : (z, y, x) of the first item
+    steps : (first, step), indices in `out`. With a square tile, items are transposed: lane i of
+        out[first + j * step] is array[z + i, y, x + j]; items along x are adjacent in memory. With
+        one row, lane i of out[first] is array[z + i, y, x]; items along z are adjacent.
+    extremes : (min, max) vectors so far; the result includes these items
+    tile : lanes and rows, both `static`
     """
     n, n_rows = (side.count for side in tile.types)
 
@@ -305,7 +322,10 @@ def copy_items(
 
 @jit_norefs_inline
 def copy_tail(data: npt.NDArray[np.uint8], begin: int, out: npt.NDArray[np.uint8]) -> None:
-    """Copy data[place:] in vectors, as bytes that were stored one by one load slowly together."""
+    """Copy data[begin:] to `out` in vectors.
+
+    Bytes that were stored one by one are slow to load together.
+    """
     size = data.size - begin
     for i in range(0, size - LINE + 1, LINE):
         store(out, i, load(data, begin + i, OF_64))

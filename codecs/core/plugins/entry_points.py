@@ -20,7 +20,7 @@ class PluginWarning(UserWarning):
 
 
 def find_entries(group: str, prefix: str = "") -> dict[str, Candidates]:
-    """Return the entries of a group by name, for names with a prefix, without importing them.
+    """Return the entry points of a group by name, those with a name prefix, without importing them.
 
     If several have one name, Gangsaw's own is used, and a `PluginWarning` names the others. Without
     an own one, all are candidates, in the order of their distributions' names; see `settle`.
@@ -33,9 +33,9 @@ def find_entries(group: str, prefix: str = "") -> dict[str, Candidates]:
 
 
 def settle(several: Candidates, usable: Callable[[EntryPoint], object]) -> EntryPoint:
-    """Return the first candidate for which `usable` does not fail, or the last of all.
+    """Return the first entry point for which `usable` does not fail, or the last of all.
 
-    A `PluginWarning` names each of the others. A single candidate is returned unchecked.
+    A `PluginWarning` names each of the others. A single one is returned unchecked.
     """
     first = next((one for one in several[:-1] if passes(one, usable)), several[-1])
     for other in several[several.index(first) + 1 :]:
@@ -44,12 +44,12 @@ def settle(several: Candidates, usable: Callable[[EntryPoint], object]) -> Entry
 
 
 def passes(entry: EntryPoint, check: Callable[[EntryPoint], object]) -> bool:
-    """Return True if a check of an entry passes; a `PluginWarning` reports a failure."""
+    """Return True if a check of an entry point passes; a `PluginWarning` reports a failure."""
     return attempt(entry, lambda: (check(entry),)) is not None
 
 
 def contested_names(group: str, prefix: str = "") -> set[str]:
-    """Return the names with a prefix that several entries give to different objects."""
+    """Return the names that several entry points of a group give to different objects."""
     values: dict[str, set[str]] = {}
     for entry in entry_points(group=group):
         if entry.name.startswith(prefix):
@@ -58,7 +58,7 @@ def contested_names(group: str, prefix: str = "") -> set[str]:
 
 
 def load_first(several: Candidates, made: Callable[[Loaded], Made]) -> Made | None:
-    """Import the first entry that can be imported, and return `made` of it.
+    """Import the first entry point that works, and return `made` of the object.
 
     If all fail, return None after warnings (`PluginWarning`).
     """
@@ -67,7 +67,7 @@ def load_first(several: Candidates, made: Callable[[Loaded], Made]) -> Made | No
 
 
 def attempt(entry: EntryPoint, work: Callable[[], Made]) -> Made | None:
-    """Return the result of `work` for an entry; None, and a `PluginWarning`, if it fails."""
+    """Call `work` on behalf of an entry point; return None after a `PluginWarning` if it fails."""
     try:
         return work()
     except (Exception, SystemExit) as error:  # after any error of a plugin, the rest works
@@ -78,7 +78,7 @@ def attempt(entry: EntryPoint, work: Callable[[], Made]) -> Made | None:
 def query_plugin(
     entry: EntryPoint | None, question: Callable[[], Made], passed: tuple[type[Exception], ...] = ()
 ) -> Made | None:
-    """Return a loaded plugin's result; None, and a `PluginWarning`, if it fails.
+    """Call `question` on a loaded plugin; return None after a `PluginWarning` if it fails.
 
     Errors of Gangsaw's own plugins, and of objects without an entry, are raised. So are errors of
     the types `passed`, which are about the data.
@@ -95,7 +95,7 @@ def query_plugin(
 
 
 def load_table(group: str, kind: type[Made]) -> dict[str, Made]:
-    """Import all entries of a group; return those with the right type by name."""
+    """Import all entry points of a group; return the objects of the right type by name."""
     found = {
         name: load_first(several, partial(checked, kind))
         for name, several in find_entries(group).items()
@@ -104,7 +104,7 @@ def load_table(group: str, kind: type[Made]) -> dict[str, Made]:
 
 
 def distribution(entry: EntryPoint) -> str:
-    """Return the name of the distribution that an entry belongs to."""
+    """Return the name of the distribution package that an entry point belongs to."""
     return "an unknown distribution" if entry.dist is None else _name_of(entry.dist)
 
 
@@ -114,7 +114,7 @@ def _name_of(found: Distribution) -> str:
 
 
 def checked(kind: type[Made], value: object) -> Made:
-    """Return the value; raise TypeError if it has another type."""
+    """Return the value; raise TypeError if it is no `kind`."""
     if not isinstance(value, kind):
         raise TypeError(f"{value!r:.60} is no {kind.__name__}")
     return value
@@ -137,7 +137,7 @@ _warned: set[tuple[str, ...]] = set()
 
 
 def _warn(entry: EntryPoint, reason: str) -> None:
-    """Warn once about a plugin, in the main process only, not in workers."""
+    """Warn once about the plugin of an entry point, in the main process only, not in workers."""
     if multiprocessing.parent_process() is not None:
         return
     plugin = (entry.group, entry.name, entry.value, distribution(entry))

@@ -26,9 +26,10 @@ _OR = dict.fromkeys(("dask", "distributed"), ", or work in this process (--worke
 
 
 def missing_module(module: str, what: str = "", install: str = "") -> BadParams:
-    """Return the error of a module that is not installed, with the package to install.
+    """Return the error for an optional module that is not installed, with the package to install.
 
-    `what` needs the module, such as a path; `install` is by default the extra of `EXTRAS`.
+    `what` is the thing that needs the module, such as a path; `install` is by default the extra of
+    `EXTRAS`.
     """
     begin = f"{what}: " if what else ""
     install = install or f"gangsaw[{EXTRAS[module]}]"
@@ -37,7 +38,7 @@ def missing_module(module: str, what: str = "", install: str = "") -> BadParams:
 
 @contextmanager
 def extras_named(what: str = "") -> Iterator[None]:
-    """Raise the BadParams of `missing_module` instead of the ImportError of an optional package."""
+    """Run the body; if it lacks an optional package, raise the error of `missing_module`."""
     try:
         yield
     except ImportError as error:
@@ -47,7 +48,7 @@ def extras_named(what: str = "") -> Iterator[None]:
 
 
 def _module(error: ImportError) -> str:
-    """Return the optional module that was not found, "" for any other error."""
+    """Return the name of the optional module that was not found, "" for any other error."""
     # an error without a name has a message already, as of clusters
     if isinstance(error, ModuleNotFoundError):
         module = (error.name or "").partition(".")[0]

@@ -32,11 +32,11 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """Option as typed on the command line."""
+        """Name as typed on the command line, such as --bit-depth."""
         return flag(self.name)
 
     def value(self, setting: object) -> object:
-        """Return the value of a text; other values, from Python, are returned unchanged.
+        """Convert the user's text to a value; other values, from Python, are returned unchanged.
 
         Raises BadParams for a text that `read` rejects, and for values outside the choices.
         """
@@ -56,7 +56,7 @@ class Option:
 
 
 def extents(text: str) -> tuple[int, ...]:
-    """Return the numbers of "198,256,256"; raise ValueError for other texts."""
+    """Parse extents of axes such as "198,256,256"; raise ValueError for other texts."""
     try:
         return tuple(int(part) for part in text.replace("x", ",").split(","))
     except ValueError:
@@ -64,19 +64,19 @@ def extents(text: str) -> tuple[int, ...]:
 
 
 def flag(name: str) -> str:
-    """Return the command-line form of an option's name."""
+    """Return the command-line form of an option's name: --bit-depth for "bit_depth"."""
     return "--" + name.replace("_", "-")
 
 
 def none_of(what: str, words: Iterable[object], got: object) -> BadParams:
-    """Return the error of a value that is none of these words; it names the nearest one."""
+    """Return the error for a value that is not an allowed word; it suggests the nearest one."""
     known = [str(word) for word in words]
     shown = f"{got!r}" if got is not None else "nothing"
     return BadParams(f"{what} must be {join_words(known, 'or')}, got {shown}{nearest(got, known)}")
 
 
 def nearest(got: object, words: Iterable[object]) -> str:
-    """Return the end of a message: the word that a wrong one is most like, "" where none is."""
+    """Return the message part "; did you mean ...?" with the word nearest to a wrong one, or ""."""
     known = {str(word).lower(): str(word) for word in words}
     near = get_close_matches(str(got).lower(), known, 1)
     return f"; did you mean {known[near[0]]}?" if near else ""

@@ -9,13 +9,13 @@ from gangsaw.codecs.core.errors import BadParams
 
 
 class _Checking(Protocol):
-    """Class that takes any values by name, and raises for wrong ones."""
+    """Interface of a class that accepts any keywords, and raises an error for wrong values."""
 
     def __init__(self, **values: object) -> None: ...
 
 
 class Parameters(Protocol):
-    """Parameters of a codec: frozen, their fields its keywords."""
+    """Interface of a codec's parameters: a frozen class whose fields are the codec's keywords."""
 
     def __init__(self, **values: object) -> None: ...
 
@@ -31,7 +31,7 @@ Built = TypeVar("Built", bound=_Checking)
 
 
 def built(kind: type[Built], values: Mapping[str, object]) -> Built:
-    """Return parameters from unchecked values; their class checks each."""
+    """Construct parameters from unchecked values; the class raises BadParams for wrong ones."""
     return kind(**values)
 
 
@@ -51,6 +51,6 @@ def require_choice(name: str, value: object, choices: tuple[object, ...]) -> Non
 
 
 def require_known(names: Iterable[str], known: Iterable[str]) -> None:
-    """Raise BadParams for the first name of a configuration that is unknown."""
+    """Raise BadParams if a configuration has a name that is not in `known`."""
     if unknown := sorted(set(names) - set(known)):
         raise BadParams(f"unknown parameter {unknown[0]!r}; known are {', '.join(sorted(known))}")

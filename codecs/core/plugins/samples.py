@@ -9,14 +9,14 @@ from gangsaw.codecs.core.arrays import NumpyArray
 
 @dataclass(frozen=True)
 class Sample:
-    """Array to be encoded with one set of parameters.
+    """Test array of a codec: a chunk to encode with one set of parameters.
 
     Attributes
     ----------
     name : unique within its codec
     array : a chunk, in any memory order and byte order; never written to
     params : the codec's frozen parameters
-    grows : axes along which the array may be repeated and stays valid for these parameters
+    grows : axes along which tests may repeat the array so that it stays valid for the parameters
     """
 
     name: str

@@ -33,7 +33,7 @@ class Grade(IntEnum):
 
 @dataclass(frozen=True)
 class Extremes:
-    """Smallest and largest integer, each with the index of its first occurrence in a chunk."""
+    """Smallest and largest integer of an array, each with the index of its first occurrence."""
 
     low: int
     low_at: tuple[int, ...]
@@ -41,7 +41,7 @@ class Extremes:
     high_at: tuple[int, ...]
 
     def __or__(self, other: Extremes) -> Extremes:
-        """Return the extremes of both parts."""
+        """Return the extremes of two parts of an array together."""
         lows = min((self.low, self.low_at), (other.low, other.low_at))
         highs = max(((self.high, self.high_at), (other.high, other.high_at)), key=lambda h: h[0])
         return Extremes(*lows, *highs)
@@ -53,14 +53,16 @@ class ArrayFacts:
 
     Attributes
     ----------
-    name, shape, dtype, dims, attrs : as its source describes it
-    others : the other arrays of the source, each without its own others
-    fill_value : of the array, None if it has none
-    sample : reads a part of its middle, at most a MiB; None if there are no data
-    cube : reads a part of its middle, some 64 items along each of the last three axes; None if
-        there are no data
-    extremes : reads all of an integer array; None if there are no data
-    general_bytes : returns the encoded size of `sample` with the general codec; None without one
+    name, shape, dtype, dims, attrs : metadata of the array, as its source describes it
+    others : the other arrays of the source, each with empty `others`
+    fill_value : fill value of the array, None if it has none
+    sample : function that reads a part of the array's middle, at most a MiB; None if there are no
+        data
+    cube : function that reads a part of the array's middle, some 64 items along each of the last
+        three axes; None if there are no data
+    extremes : function that reads all of an integer array; None if there are no data
+    general_bytes : function that returns the encoded bytes of `sample` with the general codec; None
+        without one
     """
 
     name: str
@@ -77,7 +79,7 @@ class ArrayFacts:
 
     @property
     def content(self) -> str | None:
-        """Content of the array, if its format declares it."""
+        """Kind of content, such as nucleotides, that the format declares in `attrs`, or None."""
         said = self.attrs.get(CONTENT)
         return said if isinstance(said, str) else None
 
@@ -100,7 +102,7 @@ class ArrayFacts:
 
 
 class SourceArrays:
-    """Arrays of a source, with counts of each content and kind of dtype."""
+    """All arrays of a source, with counts of each declared content and dtype kind."""
 
     def __init__(self, arrays: Iterable[ArrayFacts]) -> None:
         """Store the arrays, and count their contents and dtype kinds."""
@@ -118,7 +120,7 @@ class OtherArrays(Collection[ArrayFacts]):
     """All arrays of a source but one, without a copy of the list."""
 
     def __init__(self, of: SourceArrays, without: int) -> None:
-        """Store the arrays of a source and the number of the one to leave out."""
+        """Store the arrays of a source, and the index of the one to leave out."""
         self._of, self._without = of, without
 
     def __len__(self) -> int:
@@ -130,11 +132,11 @@ class OtherArrays(Collection[ArrayFacts]):
         return (one for n, one in enumerate(self._of.arrays) if n != self._without)
 
     def __contains__(self, array: object) -> bool:
-        """Return True if an array is one of them."""
+        """Return True if the array is among them."""
         return any(one is array for one in self)
 
     def contents(self) -> frozenset[str | None]:
-        """Return the contents of the other arrays."""
+        """Return the declared contents of the other arrays."""
         own = self._of.arrays[self._without].content
         return frozenset(one for one, n in self._of.contents.items() if n > (one == own))
 
@@ -153,12 +155,12 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True)
 class Picture:
-    """Parts of an array that `info --plot` draws.
+    """Axes of an array that `info --plot` draws, and how.
 
     Attributes
     ----------
-    axes : one or two axes of the array over which bits of the blocks are drawn, the first downwards
-    lanes : the axis whose items are lanes, drawn as bits of each; None draws none
+    axes : one or two axes over which the encoded bits of blocks are drawn, the first one downwards
+    lanes : axis whose items are lanes of a block, to draw the bits of each; None draws none
     kind : name in the table `gangsaw.pictures` of a picture that shows more, such as "scene"
     """
 
@@ -168,7 +170,7 @@ class Picture:
 
 
 class Capabilities:
-    """Capabilities of a codec. The defaults are those of a codec that is used on request only."""
+    """Capabilities of a codec, queried by codec selection; defaults: it is used on request only."""
 
     options: tuple[Option, ...] = ()
 
@@ -177,7 +179,7 @@ class Capabilities:
         return None
 
     def grade(self, array: ArrayFacts) -> Grade:
-        """Return the grade of the codec for an array that it does not refuse."""
+        """Return the suitability of the codec for an array that it does not refuse."""
         return Grade.ON_REQUEST
 
     def is_aside(self, array: ArrayFacts) -> bool:
@@ -188,29 +190,32 @@ class Capabilities:
         return False
 
     def companion(self, array: ArrayFacts) -> Mapping[str, object] | None:
-        """Return the plain codec, as Zarr's JSON, of an array that accompanies those it codes."""
+        """Return the codec, as Zarr's JSON, for an array that accompanies arrays of this codec.
+
+        None means that the codec has no such rule for the array.
+        """
         return None
 
     def inner(self, array: ArrayFacts) -> str | None:
-        """Return the Zarr name of the array codec that this codec of bytes usually wraps.
+        """Return the Zarr name of the array codec that this bytes codec usually wraps, or None.
 
         The parameter `inner` may name another one. It is None for codecs that wrap none.
         """
         return None
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
-        """Return the smallest chunk extents by axis; chunks have extent 1 on the other axes.
+        """Return the smallest useful chunk extents by axis; chunks have extent 1 on the other axes.
 
         None leaves it to the rule for arrays of any kind.
         """
         return None
 
     def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
-        """Return the parameters for such chunks that differ from the defaults, as JSON."""
+        """Return the encoder parameters, as JSON, that differ from the defaults for such chunks."""
         return {}
 
     def settled(self, array: ArrayFacts, options: Mapping[str, object]) -> Mapping[str, object]:
-        """Return the parameters, as JSON, for the user's options and this array.
+        """Return the encoder parameters, as JSON, that a user's options imply for this array.
 
         Raises BadParams for values that do not fit it.
         """
@@ -219,25 +224,26 @@ class Capabilities:
     def registered(
         self, array: ArrayFacts, params: Mapping[str, object]
     ) -> Sequence[Mapping[str, object]] | None:
-        """Return equivalent codecs for an array, as Zarr's JSON, the serializer last.
+        """Return a chain of other codecs, as Zarr's JSON, that is equivalent for an array.
 
-        The codecs before it are Zarr's own, which any reader has. They are used if they prove to be
-        lossless for the array. None means that this codec has no equivalent.
+        The serializer is last. The codecs before it are Zarr's own, which any reader has. They are
+        used if they prove to be lossless for the array. None means that this codec has no
+        equivalent.
 
-        params : of this codec, its configuration
+        params : configuration of this codec
         """
         return None
 
     def summary(
         self, params: Mapping[str, object], usual: Mapping[str, object]
     ) -> Mapping[str, object]:
-        """Return the parameters to show to a user; `usual` are the defaults."""
+        """Return the parameters to show to a user: those that differ from the defaults `usual`."""
         return {name: value for name, value in params.items() if usual.get(name) != value}
 
     def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:
-        """Return the picture of an array: by default its blocks along the last axes.
+        """Return what to draw of an array: by default, its blocks along the last two axes.
 
-        `dims` has one or more names.
+        dims : names of the axes, at least one
         """
         rank = len(dims)
         return Picture(tuple(range(max(0, rank - 2), rank)))

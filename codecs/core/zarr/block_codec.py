@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
 
 class _Selectable(Protocol):
-    """Array that accepts all of Zarr's selections."""
+    """Interface of an array that accepts all of Zarr's selections."""
 
     def __getitem__(self, where: SelectorTuple, /) -> Array: ...
 
 
 class SyncGetter(Protocol):
-    """Getter of bytes for zarr's fused pipeline."""
+    """Interface of zarr's fused pipeline to read the bytes of one chunk."""
 
     def get_sync(
         self, prototype: BufferPrototype, byte_range: RangeByteRequest | None = None
@@ -66,7 +66,7 @@ LAUNCH_BYTES = 512 << 20
 
 @dataclass(frozen=True, init=False)
 class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
-    """Codec whose chunk is a frame of blocks.
+    """Base class of array codecs whose encoded chunk is a frame of blocks (SPEC.md of core).
 
     A subclass sets the class attributes, and its `plan` returns blocks and lanes for a shape, dtype
     and parameters. `encode_chunk` and `decode_chunk` are the hooks for other cases. Its keywords
@@ -80,7 +80,7 @@ class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin)
 
     Attributes
     ----------
-    codec_id, version : of its frames, from its SPEC.md
+    codec_id, version : codec id and codec version in its frames, from its SPEC.md
     """
 
     params: Parameters
@@ -95,14 +95,17 @@ class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin)
 
     @abstractmethod
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
-        """Return blocks and lanes of chunks of this shape and dtype; BadParams as for `coder`."""
+        """Return the division into blocks and lanes of chunks of this shape and dtype.
+
+        It raises BadParams as `coder` does.
+        """
 
     @abstractmethod
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return a bound on the working memory of coding one such chunk, in bytes."""
+        """Return an upper bound of the working memory to code one such chunk, in bytes."""
 
     def has_kernels(self, direction: Direction) -> bool:
-        """Return True if a device does this with these parameters, False if the host does."""
+        """Return True if the GPU can encode, or decode, with these parameters, else False."""
         return find_spec(f"{_package(type(self))}.gpu") is not None
 
     def launch_chunks(self, shape: tuple[int, ...], dtype: Dtype) -> int:
@@ -171,19 +174,19 @@ class BlockCodec(NamedCodec, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin)
     async def encode(
         self, chunks_and_specs: Iterable[tuple[NDBuffer | None, ArraySpec]]
     ) -> Iterable[Buffer | None]:
-        """Encode a batch of chunks in one call; None stays None."""
+        """Encode a batch of chunks in one call of the backend; missing chunks (None) stay None."""
         return await asyncio.to_thread(self._encode_batch, list(chunks_and_specs))
 
     async def decode(
         self, chunks_and_specs: Iterable[tuple[Buffer | None, ArraySpec]]
     ) -> Iterable[NDBuffer | None]:
-        """Decode a batch of chunks in one call; None stays None."""
+        """Decode a batch of chunks in one call of the backend; missing chunks (None) stay None."""
         return await asyncio.to_thread(self._decode_batch, list(chunks_and_specs))
 
     async def decode_partial(
         self, batch_info: Iterable[tuple[ByteGetter, SelectorTuple, ArraySpec]]
     ) -> Iterable[NDBuffer | None]:
-        """Decode the blocks that the selections read, those of all chunks in one call."""
+        """Fetch and decode the blocks that selections read, those of all chunks in one call."""
         batch = list(batch_info)
         reads = [_PartialRead(self, *item) for item in batch]
         gate = asyncio.Semaphore(config.get("async.concurrency"))
@@ -239,12 +242,15 @@ def _coder_of(codec: BlockCodec, shape: tuple[int, ...], dtype: Dtype) -> ChunkC
 
 
 def _package(kind: type[BlockCodec]) -> str:
-    """Return the package of a codec, which contains its backends."""
+    """Return the dotted name of the package with a codec's backends."""
     return kind.__module__.rpartition(".")[0]
 
 
 class _PartialRead:
-    """Partial read in progress: its next requests (`wanted`), or once that is None, its result."""
+    """Partial read of a chunk in progress: its next requests or, at the end, its result.
+
+    `wanted` has the requested byte ranges, and is None at the end.
+    """
 
     def __init__(
         self,
@@ -264,7 +270,7 @@ class _PartialRead:
         self.fetched: Runs | None = None
 
     def advance(self, data: list[Buffer | None]) -> None:
-        """Process the requested bytes; errors about the chunk name store and chunk."""
+        """Process the bytes of the requests `wanted`; errors name store and chunk."""
         try:
             self.wanted = self.reader.send([None if b is None else _host(b) for b in data])
         except StopIteration as end:
@@ -283,7 +289,10 @@ async def _fetch_all(read: _PartialRead, getter: ByteGetter, gate: asyncio.Semap
 
 
 def _decoded(reads: Sequence[_PartialRead]) -> list[NDBuffer | None]:
-    """Decode all fetched blocks in one call; None for missing chunks."""
+    """Decode the fetched blocks of all reads in one call; return the selections, or None.
+
+    It is None for chunks that do not exist.
+    """
     there = [(read, read.fetched) for read in reads if read.fetched is not None]
     outs = [_empty(read.spec) for read, _ in there]  # untouched pages are never committed
     if there:
@@ -293,7 +302,7 @@ def _decoded(reads: Sequence[_PartialRead]) -> list[NDBuffer | None]:
 
 
 def handed_on(array: ArrayV3Metadata, chunk: tuple[int, ...]) -> tuple[tuple[int, ...], Dtype]:
-    """Return shape and dtype of the serializer's input for a chunk of this shape.
+    """Return shape and dtype that the serializer gets for a chunk, after the codecs before it.
 
     zarr calls `validate` with values of the array (always before 3.2), or with the chain's dtype
     and the array's chunks. Neither includes all changes by codecs before this one: transposing,
@@ -309,7 +318,7 @@ def handed_on(array: ArrayV3Metadata, chunk: tuple[int, ...]) -> tuple[tuple[int
 
 
 def _frame(data: memoryview, spec: ArraySpec) -> Buffer:
-    """Return a frame in zarr's buffer, in host memory even for an array on a GPU, as stores are."""
+    """Convert a frame to zarr's buffer, in host memory even for a GPU array, as stores are."""
     on_device = issubclass(spec.prototype.buffer, gpu.Buffer)
     return (host_prototype if on_device else spec.prototype).buffer.from_bytes(data)
 
@@ -329,12 +338,12 @@ def _empty(spec: ArraySpec) -> Array:
 
 
 def _array(buffer: NDBuffer) -> Array:
-    """Return the array of a buffer: Zarr's type has less than NumPy and CuPy arrays."""
+    """Return the NumPy or CuPy array of a buffer; Zarr's type declares less than these have."""
     return cast(Array, buffer.as_ndarray_like())
 
 
 def _handed(buffer: NDBuffer, spec: ArraySpec) -> Array:
-    """Return the chunk to encode in its shape: filters of numcodecs flatten it."""
+    """Return the chunk to encode, reshaped if filters of numcodecs have flattened it."""
     flat = buffer.shape == (math.prod(spec.shape),)
     return _array(buffer.reshape(spec.shape) if flat else buffer)
 
@@ -353,7 +362,10 @@ def _present(buffer: NDBuffer | None) -> NDBuffer:
 
 
 def _origin(getter: object) -> Origin:
-    """Return store and chunk; a chunk inside a shard has no path, only its coordinates."""
+    """Return store and chunk of a getter, for errors.
+
+    A chunk inside a shard has no path, only its coordinates.
+    """
     if store := getattr(getter, "store", None):
         return Origin(str(store), str(getattr(getter, "path", "")))
     coordinates = getattr(getter, "chunk_coords", None)

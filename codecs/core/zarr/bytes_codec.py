@@ -22,7 +22,7 @@ from gangsaw.codecs.core.zarr.named import NamedCodec
 
 @dataclass(frozen=True, init=False)
 class BytesCodec(NamedCodec, BytesBytesCodec):
-    """Codec of the bytes that a serializer produced from a chunk.
+    """Base class of codecs of bytes that a serializer produced from a chunk.
 
     A subclass sets the class attributes of `NamedCodec`. Errors name neither store nor chunk: Zarr
     passes only bytes.
@@ -41,7 +41,7 @@ class BytesCodec(NamedCodec, BytesBytesCodec):
 
     @abstractmethod
     def peak_bytes(self, n_bytes: int) -> int:
-        """Return a bound on the working memory of coding n_bytes bytes, in bytes."""
+        """Return an upper bound of the working memory to code n_bytes bytes, in bytes."""
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
         """Raise NotImplementedError: the size depends on the data."""

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class NamedCodec:
-    """Codec whose keywords are the fields of its parameters.
+    """Base class of codecs whose keywords are the fields of their parameters.
 
     Attributes
     ----------
     params : the codec's frozen parameters
-    codec_name : its Zarr name
+    codec_name : Zarr name of the codec
     params_type : the class of `params`, hashable, with `to_dict` and `from_dict`
     """
 
@@ -58,7 +58,7 @@ class NamedCodec:
 
     @classmethod
     def take_name(cls) -> None:
-        """Make zarr find this class under its name, whatever other package has the same name.
+        """Register this class with zarr under its name, with priority over other packages.
 
         zarr imports every entry point of a name before it chooses, and fails with a broken one. So
         pending entry points are removed. Among classes that are loaded already, zarr's

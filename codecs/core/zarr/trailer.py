@@ -19,7 +19,7 @@ MOST_AXES = 32  # limit of Zarr v2
 
 
 class ChunkKind(NamedTuple):
-    """Extents, dtype and memory order of a chunk."""
+    """Description of a chunk: extents, dtype and memory order."""
 
     shape: tuple[int, ...]
     dtype: Dtype
@@ -27,7 +27,7 @@ class ChunkKind(NamedTuple):
 
 
 def pack_trailer(place: ChunkKind) -> bytes:
-    """Return the trailer of a chunk.
+    """Return the description of a chunk as bytes to append to its frame, for Zarr v2.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def pack_trailer(place: ChunkKind) -> bytes:
 
 
 def unpack_trailer(data: Bytes) -> tuple[ChunkKind, memoryview]:
-    """Return the description of a chunk, and its frame.
+    """Split a frame with trailer into the description of the chunk and the frame.
 
     Raises
     ------

@@ -25,21 +25,21 @@ HOME = "gangsaw.codecs"  # the module that creates the classes by name
 
 
 class _Flags(Protocol):
-    """Array flags: memory order."""
+    """Interface of array flags: the memory order."""
 
     c_contiguous: bool
     f_contiguous: bool
 
 
 class _ArrayLike(Array, Protocol):
-    """NumPy or CuPy array, as numcodecs passes it."""
+    """Interface of a NumPy or CuPy array, as numcodecs passes it."""
 
     @property
     def flags(self) -> _Flags: ...
 
 
 class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
-    """Adapter of a `BlockCodec` to numcodecs; `derived` makes subclasses for codecs.
+    """Adapter of a `BlockCodec` to numcodecs, for Zarr v2; `derived` makes a subclass per codec.
 
     A subclass has `codec_id` and `codec_type`. numcodecs does not describe the array to a codec
     that decodes. With `shape` and `dtype` the metadata describe a chunk, so a reader can reject
@@ -129,14 +129,17 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
 
 
 def _place_of(array: _ArrayLike) -> ChunkKind:
-    """Return the description of a chunk from its array."""
+    """Return extents, dtype and memory order of an array."""
     flags = array.flags
     turned = flags.f_contiguous and not flags.c_contiguous
     return ChunkKind(array.shape, np.dtype(array.dtype), "F" if turned else "C")
 
 
 def _placed(array: _ArrayLike, place: ChunkKind) -> Array:
-    """Return the array of a chunk that the metadata describe."""
+    """Return an array as a chunk of this description, reshaping a flat buffer of equal size.
+
+    It raises BadParams if the array is no such chunk.
+    """
     if array.shape == place.shape and array.dtype == place.dtype:
         flags = array.flags
         wrong = flags.c_contiguous if place.memory_order == "F" else flags.f_contiguous
@@ -157,7 +160,7 @@ def _placed(array: _ArrayLike, place: ChunkKind) -> Array:
 
 
 class BytesCodecV2(Codec):  # type: ignore[misc]
-    """Adapter of a `BytesCodec` to numcodecs; `derived` makes subclasses for codecs.
+    """Adapter of a `BytesCodec` to numcodecs, for Zarr v2; `derived` makes a subclass per codec.
 
     A subclass has `codec_id` and `codec_type`. It follows the codec that converts objects to bytes:
     `object_codec=VLenUTF8()`, which Zarr uses for arrays of strings.

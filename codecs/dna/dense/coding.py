@@ -20,11 +20,11 @@ LaneBits = npt.NDArray[np.int64]
 
 
 class DenseLanes(NamedTuple):
-    """An encoded block.
+    """Encoded bases of a block in mode dense.
 
     Attributes
     ----------
-    body : (n,) uint8, the concatenated lanes
+    body : (n,) uint8, concatenated lanes, the parts of the block that are coded in parallel
     bits : (lanes,) int64, bits of each lane
     """
 
@@ -33,7 +33,11 @@ class DenseLanes(NamedTuple):
 
 
 def encode_bases(bases: Bases, shape: Shape | None = None) -> DenseLanes:
-    """Return the lanes of a block of bases, (n,) uint8 codes 0 to 3; none without bases."""
+    """Encode the bases of a block with the adaptive model; no lanes without bases.
+
+    bases : (n,) uint8, codes 0 to 3
+    shape : sizes of the block, by default from `shape_of`
+    """
     if not bases.size:
         return DenseLanes(np.empty(0, np.uint8), np.zeros(1, np.int64))
     shape = shape or shape_of(bases.size)
@@ -50,7 +54,7 @@ def encode_bases(bases: Bases, shape: Shape | None = None) -> DenseLanes:
 
 
 def decode_bases(body: NumpyArray, bits: LaneBits, n: int, shape: Shape | None = None) -> Bases:
-    """Return the n bases of a block, (n,) uint8 codes.
+    """Decode the n bases of a block, (n,) uint8 codes 0 to 3.
 
     Parameters
     ----------
@@ -78,8 +82,10 @@ def decode_bases(body: NumpyArray, bits: LaneBits, n: int, shape: Shape | None =
 
 
 def lane_ends(body: NumpyArray, bits: LaneBits, n: int, shape: Shape) -> LaneBits:
-    """Return the end of each lane, (lanes,) int64 in words; raise CorruptChunk as
-    `decode_bases` does."""
+    """Return the end of each lane in `body`, (lanes,) int64, in words.
+
+    It raises CorruptChunk as `decode_bases` does.
+    """
     if not n:
         if body.size or bits.any():
             raise CorruptChunk("it has lanes and no bases")
@@ -102,5 +108,5 @@ def _rows(shape: Shape) -> Bases:
 
 
 def _lanes_of(bases: Bases, shape: Shape) -> list[Bases]:
-    """Return views of the bases of each lane."""
+    """Return the bases of each lane, views of those of the block."""
     return [bases[i * shape.steps :][: shape.steps] for i in range(shape.lanes)]

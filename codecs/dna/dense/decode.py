@@ -12,7 +12,10 @@ from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn_bases, pr
 
 @jit_restrict
 def store_bases(base: Bytes, stride: int, now: int, codes: Bytes, n: int) -> None:
-    """Store the decoded bases of n lanes at their positions."""
+    """Store the decoded base of each of n lanes for step `now` in `codes`.
+
+    stride : distance between the first bases of lanes
+    """
     for lane in range(n):
         codes[lane * stride + now] = base[lane]
 
@@ -27,14 +30,14 @@ def decode_block(
     matches: Matches,
     codes: Bytes,
 ) -> bool:
-    """Fill the bases of a block; return True if its lanes end as an encoder ends them.
+    """Decode the bases of all lanes of a block; return True if the lanes end as encoders end them.
 
     Parameters
     ----------
-    words : (n,) uint16
-    lanes_of : three (lanes,) arrays: state, uint32, output; start of each lane, which is advanced,
-        and its end, int64, at least two words later
-    codes : (lanes * stride,) uint8
+    words : (n,) uint16, rANS words of all lanes
+    lanes_of : three (lanes,) arrays: rANS states, uint32, filled; start of each lane, int64, which
+        is advanced; its end, int64, at least two words later
+    codes : (lanes * stride,) uint8, filled with base codes 0 to 3
     """
     state, at, ends = lanes_of
     begin_states(words, state, at, shape.lanes)

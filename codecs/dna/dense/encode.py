@@ -12,7 +12,10 @@ from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn_bases, pr
 
 @jit_restrict_part
 def give_bases(codes: Bytes, stride: int, now: int, base: Bytes, n: int) -> None:
-    """Fill the next bases of n lanes."""
+    """Fill the base of each of n lanes at step `now` from `codes`.
+
+    stride : distance between the first bases of lanes
+    """
     for lane in range(n):
         base[lane] = codes[lane * stride + now]
 
@@ -26,9 +29,10 @@ def model_block(
     matches: Matches,
     slots: UInt32s,
 ) -> None:
-    """Model all bases of a block, and record their slots for the entropy coder.
+    """Model all bases of a block, and record each base's frequency and first slot for rANS.
 
-    codes : (lanes * stride,) uint8, 0 to 3; slots : as long, uint32, see `note_bases`
+    codes : (lanes * stride,) uint8, base codes 0 to 3; slots : (lanes * stride,) uint32, filled,
+        see `note_bases`
     """
     begin_lanes(shape, lanes)
     for now in range(shape.steps):

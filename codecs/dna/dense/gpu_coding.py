@@ -28,7 +28,7 @@ LOGS = (  # `Logs` of step.cuh
 
 
 class LaneWords(NamedTuple):
-    """Words of the lanes of a block, on the device.
+    """rANS words of the lanes of a block to decode, in device memory.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class LaneWords(NamedTuple):
 
 
 class DeviceLanes(NamedTuple):
-    """Encoded lanes of a block.
+    """Encoded lanes of a block in device memory.
 
     Attributes
     ----------
-    body : concatenated lanes
+    body : device memory of the concatenated lanes
     bits : (lanes,) int64, bits of each lane
     """
 
@@ -55,7 +55,7 @@ class DeviceLanes(NamedTuple):
 
 
 def new_codes(shape: Shape) -> DeviceArray:
-    """Return (lanes * stride,) uint8 zeros, the buffer for the bases of a block."""
+    """Return a zeroed device buffer for the base codes of a block, (lanes * stride,) uint8."""
     codes: DeviceArray = cupy().zeros(shape.lanes * shape.stride, np.uint8)
     return codes
 
@@ -63,7 +63,7 @@ def new_codes(shape: Shape) -> DeviceArray:
 def encode_blocks(
     shapes: Sequence[Shape], codes: Sequence[DeviceArray]
 ) -> tuple[list[DeviceLanes], tuple[DeviceArray, object]]:
-    """Return the lanes of blocks of bases on the device, and objects that own their memory.
+    """Encode the bases of blocks on the GPU; return their lanes, and objects that own the memory.
 
     Keep these objects until the lanes are copied. The first one contains the lanes.
     """
@@ -80,7 +80,7 @@ def encode_blocks(
 
 
 class _DeviceTables:
-    """Model tables of a block on the device, initially 0."""
+    """Model tables of a block in device memory, initially 0."""
 
     def __init__(self, shape: Shape) -> None:
         cp = cupy()
@@ -92,13 +92,16 @@ class _DeviceTables:
         )
 
     def row_of(self, codes: DeviceArray, *others: int) -> list[int]:
-        """Return `Block` of step.cuh."""
+        """Return struct `Block` of step.cuh as integers.
+
+        others : device addresses of the remaining fields
+        """
         tables = (table.data.ptr for table in self._tables)
         return [*self._shape, codes.data.ptr, *tables, *others]
 
 
 class _DeviceBlock(_DeviceTables):
-    """Buffers of a block to encode."""
+    """Device buffers of one block to encode: model tables, recorded slots, words and lane ends."""
 
     def __init__(self, shape: Shape, codes: DeviceArray) -> None:
         super().__init__(shape)
@@ -110,12 +113,12 @@ class _DeviceBlock(_DeviceTables):
         self._ends = cp.asarray(self._host_ends)
 
     def row(self) -> list[int]:
-        """Return `Block` of step.cuh."""
+        """Return struct `Block` of step.cuh as integers."""
         others = self._slots, self._words, self._begins, self._ends
         return self.row_of(self._codes, *(array.data.ptr for array in others), 0)
 
     def lanes(self) -> list[DevicePart]:
-        """Return addresses and sizes of the written lanes."""
+        """Return device address and size of each encoded lane."""
         begins = to_host(self._begins).tolist()
         first, pairs = self._words.data.ptr, zip(begins, self._host_ends.tolist(), strict=True)
         return [DevicePart(first + WORD_BYTES * a, WORD_BYTES * (b - a)) for a, b in pairs]
@@ -128,9 +131,11 @@ def decode_blocks(
     codes: Sequence[DeviceArray],
     broken: DeviceArray,
 ) -> object:
-    """Fill bases of blocks from lanes; set broken[number] if the lanes do not end with them.
+    """Decode blocks of bases on the GPU; set broken[number] if a block's lanes are invalid.
 
     Keep the returned object until the device is done.
+
+    numbers : index of each block in `broken`
     """
     cp, rows, held = cupy(), [], []
     for number, shape, words, own in zip(numbers, shapes, lanes, codes, strict=True):

@@ -22,7 +22,7 @@ HALF = (1 << WORD) - 1
 def note_bases(
     frequency: Int32s, base: Bytes, slots: UInt32s, stride: int, now: int, n: int
 ) -> None:
-    """Record the first slot and the frequency of the base in each lane.
+    """Record first slot and frequency of the base of each lane at step `now`, for rANS encoding.
 
     slots : (lanes * stride,) uint32, the first slot in the high half, the frequency in the low one
     """
@@ -37,13 +37,13 @@ def note_bases(
 def write_lane_words(
     slots: UInt32s, shape: Shape, state: UInt32s, words: UInt16s, begins: Int64s
 ) -> None:
-    """Write all lanes, last step first; each ends at the end of its part of `words`.
+    """Encode all lanes with rANS, last step first; each ends at the end of its part of `words`.
 
     Parameters
     ----------
-    slots : output of `note_bases`
+    slots : (lanes * stride,) uint32, filled by `note_bases`
     state : (lanes,) uint32, scratch
-    words : (lanes * room,) uint16, `most_words` for each lane
+    words : (lanes * room,) uint16, room for `most_words` of each lane
     begins : (lanes,) int64, filled with the start of each lane
     """
     room = words.size // shape.lanes
@@ -69,7 +69,7 @@ def write_lane_words(
 
 @jit_norefs_part
 def begin_states(words: UInt16s, state: UInt32s, at: Int64s, n: int) -> None:
-    """Read the state of each lane, high half first, and advance past it."""
+    """Read the initial rANS state of each of n lanes, high half first; advance `at` past it."""
     for lane in range(n):
         high, low = np.uint32(words[at[lane]]), np.uint32(words[at[lane] + 1])
         state[lane] = np.uint32(high << np.uint32(WORD)) | low
@@ -78,7 +78,7 @@ def begin_states(words: UInt16s, state: UInt32s, at: Int64s, n: int) -> None:
 
 @jit_restrict_part
 def choose_bases(frequency: Int32s, state: UInt32s, base: Bytes, n: int) -> None:
-    """Fill the next base of n lanes and remove it from their states, which may then be too low."""
+    """Decode the next base of n lanes from their rANS states, which may be too low then."""
     zero, one = np.uint32(0), np.uint32(1)
     for lane in range(n):
         x = state[lane]
@@ -98,7 +98,10 @@ def choose_bases(frequency: Int32s, state: UInt32s, base: Bytes, n: int) -> None
 
 @jit_restrict_part
 def fill_states(words: UInt16s, state: UInt32s, at: Int64s, ends: Int64s, n: int) -> None:
-    """Append a word to each state that is too low; a lane at its end reads its last word again."""
+    """Append a word to each rANS state that is too low.
+
+    A lane at its end reads its last word again.
+    """
     for lane in range(n):
         x, place = state[lane], at[lane]
         # always read: whether it is needed is unpredictable
@@ -112,7 +115,7 @@ def fill_states(words: UInt16s, state: UInt32s, at: Int64s, ends: Int64s, n: int
 def pull_bases(
     lanes: DenseState, words: UInt16s, state: UInt32s, at: Int64s, ends: Int64s, n: int
 ) -> None:
-    """Decode the next base of n lanes."""
+    """Decode the next base of n lanes, and refill their rANS states."""
     choose_bases(lanes.frequency, state, lanes.base, n)
     fill_states(words, state, at, ends, n)
 

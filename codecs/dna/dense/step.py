@@ -39,14 +39,14 @@ from gangsaw.codecs.dna.dense.model.state import CLASSES, ROWS6, DenseState, Mat
 
 @jit_norefs_part
 def begin_lanes(shape: Shape, lanes: DenseState) -> None:
-    """Fill the values read by the first step."""
+    """Fill the values that lanes read in the first step."""
     lanes.place[ROWS6, :] = CLASSES * ROWS6
     find_indices(shape, lanes, shape.lanes)
 
 
 @jit_norefs_part
 def lanes_at(shape: Shape, now: int) -> int:
-    """Return the number of lanes with a base at a step: the last lane may be shorter."""
+    """Return the number of lanes with a base at step `now`: the last lane may be shorter."""
     return int(shape.lanes - ((shape.lanes - 1) * shape.steps + now >= shape.n))
 
 
@@ -60,7 +60,7 @@ def predict_bases(
     now: int,
     n: int,
 ) -> None:
-    """Fill the frequencies of the next base of n lanes."""
+    """Fill the frequencies of the four bases for n lanes at step `now`."""
     predict_counts(shape, tables, lanes, n)
     predict_rows(tables, lanes, n)
     if now >= BACK:
@@ -73,7 +73,10 @@ def predict_bases(
 def learn_bases(
     shape: Shape, tables: ModelTables, lanes: DenseState, matches: Matches, now: int, n: int
 ) -> None:
-    """Learn the coded bases of n lanes; prefetches of table entries are interleaved."""
+    """Update the model with the coded bases of n lanes at step `now`.
+
+    Prefetches of table entries are interleaved.
+    """
     learn_counts(shape, tables, lanes, n)
     append_base(lanes.last, lanes.complement, lanes.before, lanes.base, n)
     find_indices(shape, lanes, n)

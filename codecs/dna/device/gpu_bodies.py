@@ -14,12 +14,12 @@ from gangsaw.codecs.dna.payload import DENSE, NO_LANES, RUNS, LaneBits
 
 
 class Body(NamedTuple):
-    """Body of a payload on the device.
+    """Coded bases of a payload, between head and marks, in device memory.
 
     Attributes
     ----------
-    form : form of the payload
-    part : its bytes
+    form : form of the payload, such as PACKED or DENSE
+    part : bytes of the body
     bits : (lanes,) int64, bits of each lane; a single 0 without lanes
     """
 
@@ -31,7 +31,12 @@ class Body(NamedTuple):
 def shorter_bodies(
     mode: str, packed: Sequence[Body], texts: Texts, marks: DeviceMarks
 ) -> tuple[list[Body], object]:
-    """Return the body of each block, the mode's if shorter than packed, and a memory owner."""
+    """Encode the bases of blocks in the mode; return these bodies if shorter than packed bases.
+
+    The second result owns their memory.
+
+    packed : packed bases of each block
+    """
     if mode == "gencodex":
         runs = gencodex.encode_runs([body.part for body in packed])
         own = [None if part is None else Body(RUNS, part) for part in runs.parts]
@@ -44,7 +49,10 @@ def shorter_bodies(
 
 
 def _dense_bodies(texts: Texts, marks: DeviceMarks) -> tuple[list[Body], object]:
-    """Return the lanes of all blocks with marks; empty bodies for blocks without bases."""
+    """Encode the bases of blocks in mode dense; empty bodies for those without bases.
+
+    Bodies of blocks whose marks are too long are empty, too.
+    """
     known = enumerate(zip(bases_in(texts, marks), marks.parts, strict=True))
     shapes = {i: shape_of(n) for i, (n, own) in known if n and own is not None}
     bodies = [Body(DENSE, NOTHING) for _ in marks.parts]

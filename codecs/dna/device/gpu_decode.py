@@ -38,13 +38,13 @@ from gangsaw.codecs.dna.payload import (
 
 
 class Block(NamedTuple):
-    """A block to decode.
+    """Block to decode on the GPU.
 
     Attributes
     ----------
     payload : parsed payload
-    out : (n,) uint8 on the device, aligned
-    shape : sizes of its lanes, if it is dense and has bases
+    out : (n,) uint8 in device memory, aligned, to fill with text
+    shape : sizes of the block, if it is dense and has bases
     ends : (lanes,) int64, end offset of each lane, in words
     """
 
@@ -57,7 +57,7 @@ class Block(NamedTuple):
 def decode_blocks(
     encoded: Sequence[EncodedBlock], outs: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
-    """Fill aligned (n,) uint8 from payloads; return the errors of invalid ones by index."""
+    """Decode payloads to aligned (n,) uint8 on the GPU; return errors of invalid ones by index."""
     blocks: dict[int, Block] = {}
     errors: dict[int, CorruptChunk] = {}
     for i, (own, out) in enumerate(zip(encoded, outs, strict=True)):
@@ -86,7 +86,7 @@ def _checked(payload: Payload, bits: LaneBits, out: DeviceArray) -> Block:
 
 
 class _DecodeWork:
-    """Blocks on the device; keep the object until it is done."""
+    """Blocks to decode together in device memory; keep the object until the device is done."""
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self._blocks, self._upload = blocks, Upload()
@@ -106,7 +106,7 @@ class _DecodeWork:
         self._codes = {i: new_codes(one.shape) for i, one in enumerate(blocks) if one.shape}
 
     def decoded(self) -> list[str]:
-        """Fill the texts; return an error message for each, or an empty string."""
+        """Decode all blocks to text; return an error message for each, "" for valid ones."""
         numbers = [i for i, own in enumerate(self._parts) if own.form == RUNS]
         runs = [self._parts[i].body for i in numbers]
         broken = gencodex.decode_runs(numbers, runs, self._bodies)
@@ -147,7 +147,11 @@ def _arrays(payload: Payload) -> tuple[NumpyArray, NumpyArray, NumpyArray]:
 
 
 def _parts(payload: Payload, address: int, offsets: Sequence[int]) -> DeviceParts:
-    """Return the parts of a payload on the device; address : device address of the upload."""
+    """Return the parts of a payload as ranges of device memory.
+
+    address : device address of the upload
+    offsets : offset of each part in the upload
+    """
     arrays = zip(_arrays(payload), offsets, strict=True)
     body, odd, low = (DevicePart(address + place, part.size) for part, place in arrays)
     return DeviceParts(payload.form, body, odd, low)

@@ -29,7 +29,7 @@ from gangsaw.codecs.dna.payload import EXCHANGED, NO_LANES, PACKED, RAW, LaneBit
 
 
 def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:
-    """Encode a batch of blocks that fits the device."""
+    """Encode a batch of blocks on the GPU; the batch must fit its memory."""
     cp = cupy()
     letters = [one if is_plain(one) else cp.array(one, order="C") for one in sources]
     sizes = [packed_size(text.shape[0]) for text in letters]
@@ -60,7 +60,7 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
 
 
 def _exchanged(texts: Texts, marks: DeviceMarks) -> dict[int, DeviceArray]:
-    """Return copies of RNA texts with T and U exchanged, by index."""
+    """Return copies of those texts that are RNA with T and U exchanged, by index."""
     found = {}
     for i, (text, n_bases) in enumerate(zip(texts.letters, bases_in(texts, marks), strict=True)):
         n = text.shape[0]
@@ -73,7 +73,10 @@ def _exchanged(texts: Texts, marks: DeviceMarks) -> dict[int, DeviceArray]:
 def _chosen(
     text: DeviceArray, body: Body, marks: tuple[DevicePart, DevicePart] | None
 ) -> tuple[DeviceParts, LaneBits]:
-    """Return the stored parts of a text, body and marks or the raw text, and bits of lanes."""
+    """Return the stored parts of a block: body and marks, or the raw text if that is not longer.
+
+    The second result is the bits of its lanes.
+    """
     n = text.shape[0]
     if marks is None or body.part.size + sum(part.size for part in marks) >= n:
         return DeviceParts(RAW, DevicePart(text.data.ptr, n), NOTHING, NOTHING), NO_LANES
@@ -81,5 +84,5 @@ def _chosen(
 
 
 def is_plain(text: DeviceArray) -> bool:
-    """Return True if kernels can process letters 16 at a time."""
+    """Return True if a text is contiguous and aligned: then kernels can load 16 letters at once."""
     return text.strides == (1,) and text.data.ptr % ALIGNED == 0

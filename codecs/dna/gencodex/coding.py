@@ -17,9 +17,9 @@ ONES = 0x0101010101010101
 
 @jit
 def put_runs(packed: Bytes, out: Bytes) -> int:
-    """Write groups of data bytes; return the number of bytes, NOT_SHORTER if n or more.
+    """Encode packed bases as runs of equal bytes (GenCodex); return the size, or NOT_SHORTER.
 
-    packed : (n,) uint8; out : (n + GROUP,) uint8
+    packed : (n,) uint8, four bases per byte; out : (n + GROUP,) uint8, filled with groups
     """
     at, used = 0, 0
     while at < packed.size:
@@ -51,14 +51,14 @@ def put_runs(packed: Bytes, out: Bytes) -> int:
 
 @jit_inline_part
 def has_no_run(packed: Bytes, at: int) -> bool:
-    """Return True if none of the 7 bytes from a position on equals the byte after it."""
+    """Return True if no run of equal bytes begins at any of the 7 bytes from a position on."""
     others = load_be64(packed, at) ^ load_be64(packed, at + 1) | np.uint64(0xFF)
     return bool((others - np.uint64(ONES)) & ~others & np.uint64(ONES << 7) == 0)
 
 
 @jit_inline_part
 def run_length(packed: Bytes, at: int) -> int:
-    """Return the number of equal bytes from a position on, up to LONGEST."""
+    """Return the length of the run of equal bytes at a position, up to LONGEST."""
     end, length = min(packed.size - at, LONGEST), 1
     eight = np.uint64(packed[at]) * np.uint64(ONES)
     while length + 8 <= end and load_be64(packed, at + length) == eight:
@@ -70,9 +70,9 @@ def run_length(packed: Bytes, at: int) -> int:
 
 @jit
 def get_runs(data: Bytes, packed: Bytes) -> bool:
-    """Fill packed bytes from groups; return True if the groups are valid and fill them exactly.
+    """Decode groups of runs to packed bases; return True if they are valid and fill them exactly.
 
-    data, packed : (n,) uint8 each
+    data : (k,) uint8; packed : (n,) uint8, filled
     """
     at, place = 0, 0
     while at < data.size:
@@ -103,14 +103,14 @@ def get_runs(data: Bytes, packed: Bytes) -> bool:
 
 
 def encode_runs(packed: Bytes) -> Bytes | None:
-    """Return packed bases as runs; None if these are not shorter."""
+    """Encode packed bases as runs of equal bytes; None if these are not shorter."""
     out = np.empty(packed.size + GROUP, np.uint8)
     used = put_runs(packed, out)
     return None if used == NOT_SHORTER else out[:used]
 
 
 def decode_runs(data: Bytes, n: int) -> Bytes:
-    """Return n packed bytes; raise CorruptChunk if the runs do not give exactly n."""
+    """Decode runs to n bytes of packed bases; raise CorruptChunk if they do not give exactly n."""
     packed = np.empty(n, np.uint8)
     if not get_runs(data, packed):
         raise CorruptChunk("its runs do not fill it")

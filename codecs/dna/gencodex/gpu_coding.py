@@ -18,12 +18,12 @@ WARP, THREADS = 32, 256  # threads of a block that writes, and that reads, as in
 
 
 class DeviceRuns(NamedTuple):
-    """Runs of blocks on the device.
+    """Packed bases of blocks, encoded as runs of equal bytes, in device memory.
 
     Attributes
     ----------
     parts : runs of each block; None if these are not shorter
-    memory : owner of their memory
+    memory : owner of the memory of `parts`
     """
 
     parts: list[DevicePart | None]
@@ -31,7 +31,7 @@ class DeviceRuns(NamedTuple):
 
 
 def encode_runs(packed: Sequence[DevicePart]) -> DeviceRuns:
-    """Return packed bases as runs."""
+    """Encode the packed bases of blocks as runs of equal bytes, on the GPU."""
     cp = cupy()
     places = aligned_offsets([part.size + GROUP for part in packed])
     memory = cp.empty(places[-1], np.uint8)
@@ -52,9 +52,9 @@ def encode_runs(packed: Sequence[DevicePart]) -> DeviceRuns:
 def decode_runs(
     numbers: Sequence[int], runs: Sequence[DevicePart], packed: Sequence[DevicePart]
 ) -> DeviceArray:
-    """Fill packed bases from runs; return flags of invalid runs, one per item of `packed`.
+    """Decode runs to packed bases on the GPU; return flags of invalid runs, one per `packed` item.
 
-    numbers : indices of the blocks in `packed`
+    numbers : index in `packed` of the block of each item of `runs`
     """
     broken: DeviceArray = cupy().zeros(len(packed), np.uint32)
     if numbers:

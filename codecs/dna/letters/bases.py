@@ -25,7 +25,10 @@ NOT_SUCH = "its exceptions are not such"
 
 @jit
 def take_bases(text: Bytes, exceptions: Bytes, codes: Bytes) -> None:
-    """Fill the codes of the bases of a text, (n,) uint8, between its runs of exceptions."""
+    """Fill `codes` with the base codes of a text, (n,) uint8, without its runs of exceptions.
+
+    exceptions : stored runs of letters that are no bases
+    """
     at, place, used = 0, 0, 0
     while used < codes.size:
         gap, length = codes.size - used, 0
@@ -41,7 +44,10 @@ def take_bases(text: Bytes, exceptions: Bytes, codes: Bytes) -> None:
 
 @jit
 def put_bases(codes: Bytes, exceptions: Bytes, alphabet: Bytes, text: Bytes) -> None:
-    """Undo `take_bases`; text at exceptions, which were counted before, is not changed."""
+    """Write the letters of base codes to a text, between its runs of exceptions.
+
+    The letters of exceptions, which were counted before, are not changed.
+    """
     at, place, used = 0, 0, 0
     while used < codes.size:
         gap, length = codes.size - used, 0
@@ -56,9 +62,10 @@ def put_bases(codes: Bytes, exceptions: Bytes, alphabet: Bytes, text: Bytes) -> 
 
 
 def count_bases(n: int, exceptions: Bytes) -> int:
-    """Return the number of bases among n letters; raise CorruptChunk for too many exceptions.
+    """Return the number of bases among n letters, from the stored runs of exceptions.
 
-    It uses NumPy only: a GPU decoder needs the count first, and nothing is compiled for it.
+    It raises CorruptChunk if these have more letters. It uses NumPy only: a GPU decoder needs the
+    count first, and nothing is compiled for it.
     """
     gaps, lengths = runs_in(exceptions.view(np.uint8))
     if gaps.size and int((gaps + lengths).sum()) > n:
@@ -67,7 +74,10 @@ def count_bases(n: int, exceptions: Bytes) -> int:
 
 
 def runs_in(exceptions: npt.NDArray[np.uint8]) -> tuple[Ints, Ints]:
-    """Return the letters before and in each run, (n,) int64 each; raise CorruptChunk if invalid."""
+    """Parse runs of exceptions: number of letters before and in each run, (n,) int64 each.
+
+    It raises CorruptChunk if they are invalid.
+    """
     n = exceptions.size
     ends = number_ends(exceptions)
     behind = (ends[ends[:n]] + LETTER).data  # end offset of a run, if one starts at that byte
@@ -85,13 +95,13 @@ def runs_in(exceptions: npt.NDArray[np.uint8]) -> tuple[Ints, Ints]:
 
 
 def bases_of(text: Bytes, marks: Marks) -> npt.NDArray[np.uint8]:
-    """Return the codes of the bases of a text, (n,) uint8."""
+    """Return the base codes of a text, (n,) uint8, without its exceptions."""
     codes = np.empty(count_bases(text.size, marks.exceptions), np.uint8)
     take_bases(text, marks.exceptions, codes)
     return codes
 
 
 def join_bases(codes: Bytes, marks: Marks, text: Bytes) -> None:
-    """Fill a text, (n,) uint8, from its bases; raise CorruptChunk for invalid marks."""
+    """Fill a text, (n,) uint8, from base codes and marks; raise CorruptChunk for invalid marks."""
     put_bases(codes, marks.exceptions, LETTER_OF_CODE, text)
     put_marks(marks, text)

@@ -17,7 +17,7 @@ FEW = 1 << 4  # marks of most texts take less than one byte per this many letter
 
 
 class PackedText(NamedTuple):
-    """A text as packed bases and marks.
+    """Text as packed bases and marks, which are runs of exceptions and of lower case.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class PackedText(NamedTuple):
 
 
 def split_text(text: Bytes, buffer: Bytes) -> PackedText | None:
-    """Return packed bases and marks of a text; None if both take more bytes than the text.
+    """Convert a text to packed bases and marks; None if both take more bytes than the text.
 
     text : (n,) uint8, contiguous; buffer : (ceil(n / 4),) uint8 or more, filled with packed bases
     """
@@ -45,10 +45,10 @@ def split_text(text: Bytes, buffer: Bytes) -> PackedText | None:
 
 @jit_norefs
 def pack_text(text: Bytes, packed: Bytes, out: Marks) -> tuple[int, int]:
-    """Pack letters piece by piece, and mark those that are not upper case bases.
+    """Pack a text, four bases per byte, and write marks of letters that are no upper case bases.
 
-    text : (n,) uint8; packed : (ceil(n / 4),) uint8; out : Marks. Returns bytes of exceptions and
-        of cases, or NOTHING twice if either does not fit
+    text : (n,) uint8; packed : (ceil(n / 4),) uint8; out : buffers for marks. Returns bytes of
+        exceptions and of cases, or NOTHING twice if either does not fit
     """
     found = NONE_FOUND
     for begin in range(0, text.size, PIECE):
@@ -61,6 +61,6 @@ def pack_text(text: Bytes, packed: Bytes, out: Marks) -> tuple[int, int]:
 
 
 def join_text(packed_text: PackedText, out: Bytes) -> None:
-    """Fill a text, (n,) uint8; raise CorruptChunk for invalid marks."""
+    """Fill a text, (n,) uint8, from packed bases and marks; raise CorruptChunk if invalid."""
     pack.unpack_text(packed_text.packed, out)
     marks.put_marks(packed_text.marks, out)

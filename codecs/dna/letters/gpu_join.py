@@ -19,14 +19,14 @@ NONE = -1  # index of a missing stream
 
 
 class EncodedText(NamedTuple):
-    """A block on the device to convert to text.
+    """Block in device memory to convert to text: its bases in some form, and marks.
 
     Attributes
     ----------
-    out : (n,) uint8, output, aligned
-    packed : address of packed bases, of raw text, or of codes of bases in a dense block
-    form : form of its payload
-    exceptions, cases : marks as stored
+    out : (n,) uint8, aligned, to fill with text
+    packed : device address of packed bases, of raw text, or of base codes of a dense block
+    form : form of the payload, which says what `packed` is
+    exceptions, cases : stored runs of letters that are no bases, and of lower case
     rows : steps and stride of the lanes of a dense block
     """
 
@@ -39,9 +39,9 @@ class EncodedText(NamedTuple):
 
 
 def join_text(blocks: Sequence[EncodedText], broken: DeviceArray) -> tuple[DeviceArray, object]:
-    """Fill texts; return (n,) uint32, not 0 for blocks with invalid marks, and a memory owner.
+    """Convert blocks to text on the GPU; return (n,) uint32, not 0 for blocks with invalid marks.
 
-    Keep the second result until the device is done.
+    The second result owns memory: keep it until the device is done.
 
     broken : (n,) uint32, not 0 for blocks to skip
     """
@@ -60,20 +60,23 @@ def join_text(blocks: Sequence[EncodedText], broken: DeviceArray) -> tuple[Devic
 
 
 class _Streams:
-    """Streams of marks of all blocks: one kind of one block each."""
+    """Stored marks of blocks to parse on the GPU: a stream is one kind of marks of one block."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[int, int, int, int]] = []
 
     def add(self, part: DevicePart, n: int, *, has_values: bool) -> int:
-        """Add marks of a block of n letters; return their index, NONE for empty marks."""
+        """Add the marks of a block of n letters; return the stream's index, NONE without marks.
+
+        has_values : True for exceptions, whose runs have a letter
+        """
         if not part.size:
             return NONE
         self._rows.append((part.address, part.size, n, has_values))
         return len(self._rows) - 1
 
     def read(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
-        """Parse the runs of all streams; return `Stream` of join.cu, counts, and memory of runs."""
+        """Parse the runs of all streams; return structs `Stream` of join.cu, counts, and memory."""
         cp, rows = cupy(), np.array(self._rows, np.int64).reshape(-1, 4)
         rooms = RUN_BYTES * most_runs(rows[:, 1], rows[:, 3])
         memory = cp.empty(max(1, int(rooms.sum())), np.uint8)

@@ -20,12 +20,12 @@ Table = npt.NDArray[np.int64]
 
 
 class Texts(NamedTuple):
-    """Blocks of text, and buffers for their packed bases.
+    """Blocks of text in device memory, and buffers for their packed bases.
 
     Attributes
     ----------
     letters : (n,) uint8 each, aligned
-    packed : address of each buffer, aligned
+    packed : device address of each buffer, aligned
     """
 
     letters: Sequence[DeviceArray]
@@ -33,16 +33,16 @@ class Texts(NamedTuple):
 
     @property
     def pieces(self) -> int:
-        """Number of pieces of the longest block."""
+        """Number of pieces of the longest block: PIECE letters each, one thread block."""
         return max(1, -(-max(text.shape[0] for text in self.letters) // PIECE))
 
     @property
     def sizes(self) -> Table:
-        """Letters of each block, (n_blocks,) int64."""
+        """Number of letters of each block, (n_blocks,) int64."""
         return np.array([text.shape[0] for text in self.letters], np.int64)
 
     def rows(self) -> DeviceArray:
-        """Return `Text` of pack.cuh for each block, on the device."""
+        """Return struct `Text` of pack.cuh for each block, in device memory."""
         pairs = zip(self.letters, self.packed, strict=True)
         rows = [(text.data.ptr, text.shape[0], packed) for text, packed in pairs]
         table: DeviceArray = cupy().asarray(np.array(rows, np.int64))
@@ -50,12 +50,12 @@ class Texts(NamedTuple):
 
 
 class DeviceMarks(NamedTuple):
-    """Marks of blocks on the device.
+    """Marks of blocks in device memory: runs of exceptions and of lower case.
 
     Attributes
     ----------
-    parts : exceptions and cases of each block; None if they are too long
-    odd : (n_blocks, pieces) uint32, exceptions in each piece
+    parts : stored exceptions and cases of each block; None if they are too long
+    odd : (n_blocks, pieces) uint32, number of exceptions in each piece of PIECE letters
     memory : owner of the memory of marks
     """
 
@@ -65,9 +65,9 @@ class DeviceMarks(NamedTuple):
 
 
 def split_text(texts: Texts, least: Sequence[int]) -> DeviceMarks:
-    """Pack bases into their buffers; return the marks.
+    """Pack the bases of texts to their buffers on the GPU; return the marks.
 
-    least : least stored bytes of each block besides marks
+    least : smallest possible bytes of each block's payload besides marks
     """
     cp, rows, pieces = cupy(), texts.rows(), texts.pieces
     n = len(texts.letters)
@@ -96,13 +96,13 @@ def bases_in(texts: Texts, marks: DeviceMarks) -> list[int]:
 
 
 def take_bases(texts: Texts, odd: DeviceArray, rows: Sequence[tuple[int, int, int]]) -> None:
-    """Write the codes of bases to the lanes of each block.
+    """Write the base codes of texts to the lanes of dense blocks.
 
     Parameters
     ----------
-    odd : field of `DeviceMarks`
-    rows : address of the lanes of each block, their steps, and the stride between lanes; (0, 1, 1)
-        to skip a block
+    odd : number of exceptions in each piece, from `DeviceMarks`
+    rows : device address of the lanes of each block, bases per lane, and stride between lanes; (0,
+        1, 1) to skip a block
     """
     cp, pieces = cupy(), texts.pieces
     before = cp.cumsum(odd, axis=1, dtype=np.int64) - odd
@@ -114,9 +114,9 @@ def take_bases(texts: Texts, odd: DeviceArray, rows: Sequence[tuple[int, int, in
 def _written(
     texts: Texts, totals: Table, edges: DeviceArray
 ) -> tuple[list[tuple[DevicePart, DevicePart]], DeviceArray]:
-    """Return the marks of runs with these edges, and the owner of their memory.
+    """Write the stored marks of runs from the positions where runs begin and end.
 
-    totals : (EDGES, n_blocks), number of edges
+    totals : (EDGES, n_blocks), number of begins and of ends of runs of both kinds
     """
     cp, n = cupy(), len(texts.letters)
     firsts = (np.cumsum(totals) - totals.reshape(-1)).reshape(EDGES, n)

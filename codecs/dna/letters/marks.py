@@ -29,11 +29,11 @@ ONE = np.uint64(1)
 
 
 class Marks(NamedTuple):
-    """Runs in their stored form.
+    """Stored runs of letters other than upper case bases.
 
     Attributes
     ----------
-    exceptions, cases : (n,) uint8 each
+    exceptions, cases : (n,) uint8 each, runs of letters that are no bases, and of lower case
     """
 
     exceptions: Bytes
@@ -41,13 +41,13 @@ class Marks(NamedTuple):
 
 
 class OddRun(NamedTuple):
-    """Current run of an exception, and the output so far.
+    """Run of one exception (a letter that is no base) that is not written yet.
 
     Attributes
     ----------
-    begin, end, value : bounds and letter of the run; `begin` is NOTHING without one
-    before : end of the last written run
-    used : bytes written
+    begin, end, value : bounds and letter of the run; `begin` is NOTHING without a run
+    before : position of the end of the last written run
+    used : bytes of exceptions written so far
     """
 
     begin: int
@@ -58,14 +58,14 @@ class OddRun(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """Positions at which lower case begins and ends, up to the last searched piece.
+    """State of the search for runs of lower case, up to the last searched piece.
 
     Attributes
     ----------
-    is_low : 1 inside a run, else 0
+    is_low : 1 inside a run of lower case, else 0
     last : start of the current run, or end of the last one
     end : end of the last searched piece
-    used : bytes written
+    used : bytes of cases written so far
     """
 
     is_low: int
@@ -75,7 +75,7 @@ class Turns(NamedTuple):
 
 
 class FoundMarks(NamedTuple):
-    """Marks of both kinds found so far."""
+    """State of the search for exceptions and for lower case."""
 
     odd: OddRun
     low: Turns
@@ -86,20 +86,20 @@ NONE_FOUND = FoundMarks(OddRun(NOTHING, 0, 0, 0, 0), Turns(0, 0, 0, 0))
 
 @jit_norefs_inline
 def toggle_case(low: Turns, at: int, out: Marks) -> Turns:
-    """Toggle lower case at a position, and write the length of what ended there."""
+    """Begin or end a run of lower case at a position; write the length of what ended there."""
     used = put_leb128(out.cases, low.used, at - low.last - low.is_low)
     return Turns(1 - low.is_low, at, low.end, used)
 
 
 @jit_norefs_inline
 def close_case(low: Turns, out: Marks) -> Turns:
-    """End a current run of lower case at the end of the last piece."""
+    """End the current run of lower case, if any, at the end of the last searched piece."""
     return toggle_case(low, low.end, out) if low.is_low else low
 
 
 @jit_norefs_inline
 def close_run(run: OddRun, out: Marks) -> OddRun:
-    """Write a current run of an exception."""
+    """Write the current run of an exception, if any."""
     if run.begin == NOTHING:
         return run
     used = put_leb128(out.exceptions, run.used, run.begin - run.before)
@@ -110,7 +110,7 @@ def close_run(run: OddRun, out: Marks) -> OddRun:
 
 @jit_norefs_inline
 def extend_run(run: OddRun, begin: int, end: int, value: int, out: Marks) -> OddRun:
-    """Extend a run by exceptions; if they do not continue it, write it and begin another."""
+    """Extend the current run by letters [begin, end) of an exception, or write it and begin one."""
     if run.begin != NOTHING and run.end == begin and run.value == value:
         return OddRun(run.begin, end, value, run.before, run.used)
     run = close_run(run, out)
@@ -125,7 +125,7 @@ def is_low(letter: int) -> bool:
 
 @jit_norefs_inline
 def first_run(bits: int) -> tuple[Any, int, int]:
-    """Return the lowest run of one bits of a nonzero word, its first bit, and its end."""
+    """Return the lowest run of one bits in a nonzero word: as mask, its first bit, and its end."""
     begin = trailing_zeros(bits)
     carried = bits + (ONE << np.uint64(begin))
     end = trailing_zeros(carried) if carried != 0 else 64
@@ -134,7 +134,7 @@ def first_run(bits: int) -> tuple[Any, int, int]:
 
 @jit_norefs_inline
 def mark_vector(text: Bytes, at: int, packed: Bytes, found: FoundMarks, out: Marks) -> FoundMarks:
-    """Mark a vector of letters; see `mark_piece`."""
+    """Find and write the marks of VECTOR_BYTES letters from `at` on; see `mark_piece`."""
     odd, low = found
     letters = load(text, at, OF_BYTES)
     are_low = both(letters > 96, letters < 123)
@@ -162,7 +162,7 @@ def upper_of(letter: int) -> int:
 
 @jit_norefs_inline
 def clear_codes(packed: Bytes, begin: int, end: int) -> None:
-    """Set the codes of letters [begin, end) to 0."""
+    """Set the packed base codes of letters [begin, end) to 0."""
     first, last = begin >> 2, end - 1 >> 2
     before, behind = 0xFF00 >> (2 * (begin & 3)) & 255, 0x3F >> (2 * (end - 1 & 3))
     if first == last:
@@ -178,9 +178,11 @@ def clear_codes(packed: Bytes, begin: int, end: int) -> None:
 def mark_piece(
     text: Bytes, begin: int, end: int, packed: Bytes, found: FoundMarks, out: Marks
 ) -> FoundMarks:
-    """Write the runs of text[begin:end], which may extend the last ones; clear exceptions' codes.
+    """Find and write the marks of text[begin:end]; clear the packed codes of exceptions.
 
-    begin : a multiple of OCTETS; out : Marks, with SLACK bytes more than may be used of either
+    The first run may extend the last one before.
+
+    begin : a multiple of VECTOR_BYTES; out : buffers, SLACK bytes longer than the marks may be
     """
     odd, low = found
     if low.end != begin:  # the skipped pieces have no lower case
@@ -199,7 +201,7 @@ def mark_piece(
 def mark_rest(
     text: Bytes, begin: int, end: int, packed: Bytes, found: FoundMarks, out: Marks
 ) -> FoundMarks:
-    """Mark fewer letters than a vector has; see `mark_piece`."""
+    """Find and write the marks of fewer than VECTOR_BYTES letters; see `mark_piece`."""
     odd, low = found
     for i in range(begin, end):
         letter = int(text[i])
@@ -214,14 +216,14 @@ def mark_rest(
 
 @jit_norefs_inline
 def has_space(found: FoundMarks, out: Marks) -> bool:
-    """Return True if the marks of another vector fit."""
+    """Return True if the buffers have space for the marks of another vector of letters."""
     odd, low = found
     return bool(odd.used + SLACK <= out.exceptions.size and low.used + SLACK <= out.cases.size)
 
 
 @jit_norefs
 def put_exceptions(data: Bytes, out: Bytes) -> bool:
-    """Overwrite letters by exceptions; return True if an encoder could have written these."""
+    """Overwrite letters by stored exceptions; return True if an encoder can have written these."""
     at, place = 0, 0
     while at < data.size:
         gap, at = get_leb128(data, at)
@@ -242,7 +244,7 @@ def put_exceptions(data: Bytes, out: Bytes) -> bool:
 
 @jit_norefs
 def put_cases(data: Bytes, out: Bytes) -> bool:
-    """Convert runs of letters to lower case; return True if an encoder could have written these."""
+    """Convert stored runs to lower case; return True if an encoder could have written these."""
     at, place = 0, 0
     while at < data.size:
         gap, at = get_leb128(data, at)
@@ -275,7 +277,7 @@ def lower_run(out: Bytes, begin: int, end: int) -> bool:
 
 
 def put_marks(marks: Marks, text: Bytes) -> None:
-    """Apply marks to upper case bases, (n,) uint8; raise CorruptChunk for invalid marks."""
+    """Apply marks to upper case bases of a text, (n,) uint8; raise CorruptChunk if invalid."""
     if marks.exceptions.size and not put_exceptions(marks.exceptions, text):
         raise CorruptChunk("its exceptions are not such")
     if marks.cases.size and not put_cases(marks.cases, text):

@@ -18,7 +18,10 @@ NO_BYTES = np.zeros(MOST_BYTES, np.uint8)
 
 @jit_norefs_inline
 def put_leb128(out: Bytes, at: int, value: int) -> int:
-    """Write a number >= 0 below 2^35; return its end. One byte after it may be overwritten."""
+    """Write a number 0 to 2^35 - 1 as LEB128 at offset `at`; return the offset after it.
+
+    One byte after it may be overwritten.
+    """
     while value >= SHORT:
         out[at] = value & 127 | 128
         value >>= 7
@@ -31,7 +34,10 @@ def put_leb128(out: Bytes, at: int, value: int) -> int:
 
 @jit_norefs_inline
 def get_leb128(data: Bytes, at: int) -> tuple[int, int]:
-    """Read a number; return it and its end, WRONG twice if the data ends before."""
+    """Read a LEB128 number at offset `at`; return it and the offset after it, or WRONG twice.
+
+    It is WRONG if the data ends before, or the number is longer than MOST_BYTES.
+    """
     if at + 1 < data.size:
         byte, behind = int(data[at]), int(data[at + 1])
         is_long = byte >> 7
@@ -49,9 +55,9 @@ def get_leb128(data: Bytes, at: int) -> tuple[int, int]:
 
 
 def number_ends(data: npt.NDArray[np.uint8]) -> Ints:
-    """Return the end of a number that starts at each byte of (n,), or at the next two offsets.
+    """Return the end of the LEB128 number that starts at each byte of data, or at the next two.
 
-    The result is n + 1 if the data ends before.
+    The result, (n + 2,), is n + 1 where the data ends before the number.
     """
     none = data.size + 1
     ends = np.where(data < 128, np.arange(1, none), none)
@@ -59,7 +65,7 @@ def number_ends(data: npt.NDArray[np.uint8]) -> Ints:
 
 
 def numbers_at(data: npt.NDArray[np.uint8], begins: Ints, ends: Ints) -> Ints:
-    """Return the numbers at these offsets, (n,) int64; none is longer than MOST_BYTES."""
+    """Return the LEB128 numbers between these offsets, (n,) int64, each MOST_BYTES long at most."""
     place = begins[:, None] + np.arange(MOST_BYTES)
     parts = (np.append(data, NO_BYTES)[place] & 127).astype(np.int64) << 7 * np.arange(MOST_BYTES)
     values: Ints = np.where(place < ends[:, None], parts, 0).sum(axis=1)
@@ -67,18 +73,23 @@ def numbers_at(data: npt.NDArray[np.uint8], begins: Ints, ends: Ints) -> Ints:
 
 
 def least_bytes(exceptions: Ints, cases: Ints) -> Ints:
-    """Return the least bytes of these numbers of exceptions and cases."""
+    """Return the least bytes that this many runs of exceptions and of lower case take."""
     return 3 * exceptions + 2 * cases
 
 
 def most_mark_bytes(runs: Ints, sizes: Ints) -> Ints:
-    """Return the most bytes of runs of one kind in blocks of these numbers of letters.
+    """Return an upper bound of the stored bytes of marks of one kind, for each block.
 
     A number takes a byte, and one more for each 128 letters that it counts.
+
+    runs : number of runs in each block; sizes : letters of each block
     """
     return 3 * runs + sizes // 128
 
 
 def most_runs(n_bytes: Ints, has_values: Ints) -> Ints:
-    """Return the most runs of one kind in `n_bytes` bytes, the last one cut short."""
+    """Return an upper bound of the runs of one kind stored in `n_bytes` bytes.
+
+    has_values : 1 for exceptions, whose runs have a letter, else 0
+    """
     return -(-n_bytes // (2 + has_values))

@@ -30,7 +30,10 @@ PIECE = 1 << 12  # letters that are tested together
 
 
 def _expected() -> bytes:
-    """Return the base for each lower half of a byte; for others, a byte with another lower half."""
+    """Build the table of the upper case base with each lower half of a byte, 16 bytes.
+
+    For other halves it has a byte with another lower half.
+    """
     found = bytearray([127] * (TABLE - 1) + [0])
     for base in BASES:
         found[base % TABLE] = base
@@ -38,7 +41,7 @@ def _expected() -> bytes:
 
 
 def _of_code() -> bytes:
-    """Return the base of each code, with the code in bits 0-1 or 2-3."""
+    """Build the table of base letters by code, with the code in bits 0-1 or 2-3, 16 bytes."""
     found = bytearray(TABLE)
     for code, base in enumerate(BASES):
         found[code] = found[code << 2] = base
@@ -51,15 +54,15 @@ _BASES_LOW, _BASES_HIGH = split_table(_of_code())
 
 @jit_norefs_inline
 def expected_bases(text: Vector) -> Any:
-    """Return a vector of upper case bases that equals `text` exactly at its upper case bases."""
+    """Return a vector of letters that equals `text` exactly where that is an upper case base."""
     return look_up_bytes(text, _EXPECTED_LOW, _EXPECTED_HIGH)
 
 
 @jit_norefs_inline
 def pack_piece(text: Bytes, begin: int, end: int, packed: Bytes) -> bool:
-    """Pack text[begin:end], begin a multiple of OCTETS; return True if all are upper case bases.
+    """Pack letters text[begin:end] four per byte; return True if all are upper case bases.
 
-    The last byte is padded with zero bits.
+    `begin` is a multiple of VECTOR_BYTES. The last byte is padded with zero bits.
     """
     strange, at = spread(0, packed, OF_BYTES), begin
     while at + VECTOR_BYTES <= end:

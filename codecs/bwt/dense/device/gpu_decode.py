@@ -28,7 +28,10 @@ REASONS = {1: CUT_OFF, 2: NO_STATES, 3: NO_WORDS, 4: LEFT}
 def decode_dense_blocks(
     data: Sequence[Bytes], outs: Sequence[DeviceArray]
 ) -> dict[int, CorruptChunk]:
-    """Fill (n,) uint8 each, contiguous, n >= 1, from (k,) uint8 on the host.
+    """Decode transformed strings of effort dense on the GPU, all in one launch.
+
+    data : (k,) uint8 each, coded bytes on the host
+    outs : (n,) uint8 each, contiguous, n >= 1
 
     Returns
     -------
@@ -49,7 +52,7 @@ def decode_dense_blocks(
 
 
 class _DenseFields(NamedTuple):
-    """Fields of `Block` of decode.cu: numbers, and offsets in the upload."""
+    """Fields of struct `Block` of decode.cu for one block: numbers, and offsets in the upload."""
 
     words: int
     n_bytes: int
@@ -63,20 +66,20 @@ class _DenseFields(NamedTuple):
     model: FreshModel
 
     def row(self, sent: int) -> list[int]:
-        """Return the fields as integers; sent : device address of the upload."""
+        """Return struct `Block` of decode.cu as integers; sent : device address of the upload."""
         begin = [sent + self.words, self.n_bytes, self.out.data.ptr, sent + self.following]
         tables = [sent + place for place in (self.symbols, self.bounds, self.sizes, self.lists)]
         return [*begin, *self.numbers, *tables, *self.model.row()]
 
 
 class _DenseDecoding:
-    """Blocks decoded in one launch; keep the object until it is done."""
+    """Dense blocks to decode in one launch; keep the object until the launch is done."""
 
     def __init__(self) -> None:
         self._upload, self._blocks = Upload(), list[_DenseFields]()
 
     def add(self, words: Bytes, heads: Heads, out: DeviceArray) -> None:
-        """Add a block with its parsed heads."""
+        """Add a block: its words, its parsed heads, and its output."""
         symbols, lists = labelled(heads)
         tokens = build_token_trees(heads.sizes, symbols.size + 1)
         n_lanes, send = heads.sizes.size, self._upload.add
@@ -95,7 +98,7 @@ class _DenseDecoding:
         self._blocks.append(block)
 
     def decoded(self) -> dict[int, CorruptChunk]:
-        """Decode all blocks; return the errors by index."""
+        """Decode all blocks; return the errors by block index."""
         cp, n_blocks, sent = cupy(), len(self._blocks), self._upload.sent()
         rows = cp.asarray(np.array([own.row(sent.data.ptr) for own in self._blocks], np.int64))
         statuses = cp.zeros(n_blocks, np.uint32)

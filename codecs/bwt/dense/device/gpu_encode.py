@@ -19,7 +19,10 @@ from gangsaw.codecs.core.cuda.upload import Upload
 
 
 def encode_dense_blocks(runs: DeviceRunLanes) -> list[tuple[Bytes, ...] | None]:
-    """Return the parts of each coded string; None if these are not fewer bytes."""
+    """Encode transformed strings with effort dense on the GPU; None for those not shorter.
+
+    Each result is the parts of the coded string.
+    """
     runs.cut_by_decisions()
     work = _DenseEncoding()
     for n, heads in zip(runs.sizes.tolist(), runs.heads(), strict=True):
@@ -28,7 +31,7 @@ def encode_dense_blocks(runs: DeviceRunLanes) -> list[tuple[Bytes, ...] | None]:
 
 
 class _RecordedBlock:
-    """Buffers and tables of a block to encode."""
+    """Device buffers of one block to encode: recorded decisions, model and output words."""
 
     def __init__(self, n: int, heads: Heads, upload: Upload) -> None:
         self.heads = encode_heads(heads)
@@ -46,13 +49,16 @@ class _RecordedBlock:
         self._out = cp.empty(max(1, self._most), np.uint16)
 
     def row(self, sent: int) -> list[int]:
-        """Return `DenseBlock` of encode.cu; sent : device address of the upload."""
+        """Return struct `DenseBlock` of encode.cu as integers.
+
+        sent : device address of the upload
+        """
         tokens = sent + self._following, *self._numbers
         rooms = sent + self._labels, self._records.data.ptr, self._out.data.ptr, self._most
         return [*tokens, *self._model.row(), *rooms]
 
     def parts(self, n_words: int) -> tuple[Bytes, ...] | None:
-        """Return the coded parts of the block: heads, segments."""
+        """Return the coded parts of the block, heads and segments; None if they are not shorter."""
         if n_words < 0:
             return None
         words = to_host(self._out[:n_words]).astype("<u2", copy=False)
@@ -60,17 +66,17 @@ class _RecordedBlock:
 
 
 class _DenseEncoding:
-    """Blocks encoded in one launch; keep the object until it is done."""
+    """Blocks to encode with effort dense in one launch; keep the object until it is done."""
 
     def __init__(self) -> None:
         self._upload, self._blocks = Upload(), list[_RecordedBlock]()
 
     def add(self, n: int, heads: Heads) -> None:
-        """Add a block of n bytes."""
+        """Add a block of n bytes with the heads of its lanes."""
         self._blocks.append(_RecordedBlock(n, heads, self._upload))
 
     def encoded(self, runs: DeviceRunLanes) -> list[tuple[Bytes, ...] | None]:
-        """Encode all blocks; return the parts of each."""
+        """Encode all blocks from their runs; return the parts of each, None if not shorter."""
         cp, n_blocks, sent = cupy(), len(self._blocks), self._upload.sent()
         rows = cp.asarray(np.array([own.row(sent.data.ptr) for own in self._blocks], np.int64))
         n_words = cp.zeros(n_blocks, np.int64)

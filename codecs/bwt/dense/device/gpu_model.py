@@ -10,7 +10,7 @@ from gangsaw.codecs.core.cuda.device import cupy
 
 
 class FreshModel:
-    """Initial model of a block in device memory."""
+    """Initial counts and histories of a dense block, in device memory."""
 
     def __init__(self, n_lanes: int, symbols: int) -> None:
         cp, rows = cupy(), n_lanes * symbols
@@ -22,5 +22,5 @@ class FreshModel:
         )
 
     def row(self) -> list[int]:
-        """Return `Model` of lane_states.cuh."""
+        """Return struct `Model` of lane_states.cuh as integers."""
         return [self._symbols, *(array.data.ptr for array in self._arrays)]

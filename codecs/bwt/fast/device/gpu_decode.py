@@ -25,7 +25,10 @@ SLOT_THREADS = 128  # as in decode.cu
 def decode_fast_blocks(
     data: Sequence[Bytes], outs: Sequence[DeviceArray]
 ) -> dict[int, CorruptChunk]:
-    """Fill (n,) uint8 each, contiguous, n >= 1, from (k,) uint8 on the host.
+    """Decode transformed strings of effort fast on the GPU, all in one launch.
+
+    data : (k,) uint8 each, coded bytes on the host
+    outs : (n,) uint8 each, contiguous, n >= 1
 
     Returns
     -------
@@ -46,14 +49,14 @@ def decode_fast_blocks(
 
 
 class _FastDecoding:
-    """Blocks decoded in one launch; keep the object until it is done."""
+    """Fast blocks to decode in one launch; keep the object until the launch is done."""
 
     def __init__(self) -> None:
         self._upload, self._tables, self._n_tables = Upload(), list[npt.NDArray[np.uint16]](), 0
         self._blocks = list[tuple[list[int], DeviceArray, int]]()  # offsets, output, lanes
 
     def add(self, parts: FastParts, out: DeviceArray) -> None:
-        """Add a block with parsed heads and tables."""
+        """Add a block: its parsed parts and its output."""
         frequencies, numbers = used_tables(parts.tables, frequencies_of(parts.tables))
         firsts = np.cumsum(frequencies, axis=1) - frequencies
         self._tables.append(firsts.astype(np.uint16))
@@ -70,7 +73,7 @@ class _FastDecoding:
         self._blocks.append(([send(part) for part in sent], out, heads.sizes.size))
 
     def decoded(self) -> dict[int, CorruptChunk]:
-        """Decode all blocks; return the errors by index."""
+        """Decode all blocks; return the errors by block index."""
         cp, n_blocks = cupy(), len(self._blocks)
         firsts = self._upload.add(np.concatenate(self._tables))
         sent = self._upload.sent()
@@ -86,6 +89,6 @@ class _FastDecoding:
 
 
 def _row(sent: int, offsets: Sequence[int], out: DeviceArray, n_lanes: int) -> list[int]:
-    """Return `Block` of decode.cu; sent : device address of the upload."""
+    """Return struct `Block` of decode.cu as integers; sent : device address of the upload."""
     words, *others = (sent + place for place in offsets)
     return [words, out.data.ptr, *others, n_lanes]

@@ -28,7 +28,10 @@ WORD_BYTES, COUNT_BYTES = 2, 4
 
 
 def encode_fast_blocks(runs: DeviceRunLanes) -> list[tuple[Bytes, ...] | None]:
-    """Return the parts of each coded string; None if these are not fewer bytes."""
+    """Encode transformed strings with effort fast on the GPU; None for those not shorter.
+
+    Each result is the parts of the coded string.
+    """
     runs.cut_evenly()
     work = _FastEncoding(runs)
     heads = work.begun()
@@ -45,7 +48,7 @@ def encode_fast_blocks(runs: DeviceRunLanes) -> list[tuple[Bytes, ...] | None]:
 
 
 class _FastLead(NamedTuple):
-    """Coded parts before the words of a block."""
+    """Coded parts of a block before the words of its lanes: heads and tables."""
 
     heads: Bytes
     tables: Bytes
@@ -53,12 +56,12 @@ class _FastLead(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of bytes, including the sizes of lanes."""
+        """Number of bytes, including the stored sizes of lanes."""
         return self.heads.size + self.tables.size + SIZE_BYTES * (self.n_lanes - 1)
 
 
 class _FastEncoding:
-    """Blocks encoded together."""
+    """Blocks to encode with effort fast on the GPU, in steps for all blocks together."""
 
     def __init__(self, runs: DeviceRunLanes) -> None:
         cp, n_blocks, n_runs = cupy(), len(runs.bwts), int(runs.runs.sum())
@@ -69,7 +72,7 @@ class _FastEncoding:
         self._sizes = cp.zeros(n_blocks * MOST_LANES, np.int64)
 
     def begun(self) -> list[_FastLead]:
-        """Compute the tokens and their tables; return the parts before the words."""
+        """Compute tokens and frequency tables of all blocks; return the parts before the words."""
         blocks = np.zeros(len(self._runs.bwts), np.int64)
         self._start("tokenise", blocks, blocks)
         counts = to_host(self._counts).reshape(-1, KINDS, TOKENS).astype(np.int64)
@@ -82,13 +85,16 @@ class _FastEncoding:
         ]
 
     def counted(self) -> Numbers:
-        """Return (n_blocks, MOST_LANES) int64, the words of each lane."""
+        """Count the rANS words of each lane: (n_blocks, MOST_LANES) int64."""
         blocks = np.zeros(len(self._runs.bwts), np.int64)
         self._start("code_runs", blocks, blocks + 1)
         return to_host(self._sizes).reshape(-1, MOST_LANES).astype(np.int64)
 
     def written(self, sizes: Numbers, is_there: npt.NDArray[np.bool_]) -> list[Bytes]:
-        """Return the words of blocks that get shorter, empty arrays for others."""
+        """Write the rANS words of blocks that get shorter; return them, empty arrays for others.
+
+        is_there : (n_blocks,) bool, True for blocks that get shorter
+        """
         ends = np.cumsum(np.where(is_there, sizes.sum(axis=1), 0))
         words = cupy().empty(max(1, int(ends[-1])), np.uint16)
         begins = np.append(0, ends[:-1])
@@ -98,7 +104,7 @@ class _FastEncoding:
         return [host[WORD_BYTES * a : WORD_BYTES * b] for a, b in pairs]
 
     def _start(self, name: str, words: Numbers, is_there: Numbers) -> None:
-        """Launch a kernel with `FastBlock` of encode.cu for each block."""
+        """Launch a kernel of encode.cu with struct `FastBlock` for each block."""
         numbers, runs = np.arange(len(words)), self._runs
         first = self._tokens.data.ptr + WORD_BYTES * runs.runs_before
         columns = [

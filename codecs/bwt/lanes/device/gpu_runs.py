@@ -24,16 +24,18 @@ Numbers = npt.NDArray[np.int64]
 
 
 def fetch_bytes(array: DeviceArray) -> npt.NDArray[np.uint8]:
-    """Return (n,) uint8 of a device on the host."""
+    """Copy (n,) uint8 from the device to the host."""
     return to_host(array).view(np.uint8)
 
 
 class DeviceRunLanes:
-    """Strings of a batch as runs; `heads` is available once they are cut into lanes.
+    """Transformed strings of a batch as runs and lanes, in device memory.
+
+    `heads` is available once the strings are divided into lanes.
 
     Attributes
     ----------
-    bwts : (n,) uint8 each, n >= 1
+    bwts : transformed strings, (n,) uint8 each, n >= 1
     sizes, lanes : (n_blocks,) int64, bytes and lanes of each string
     runs : (n_blocks,) int64, number of runs of each string
     """
@@ -52,7 +54,7 @@ class DeviceRunLanes:
         self._split()
 
     def _split(self) -> None:
-        """Find the runs."""
+        """Find the runs of equal bytes in each string."""
         cp, tiles = cupy(), -(-int(self.sizes.max()) // TILE)
         counts, grid = cp.empty(len(self.bwts) * tiles, np.uint32), len(self.bwts) * tiles
         self._start("count_runs", grid, THREADS, np.int32(tiles), counts)
@@ -64,11 +66,11 @@ class DeviceRunLanes:
 
     @property
     def runs_before(self) -> Numbers:
-        """Runs of the blocks before each block, (n_blocks,) int64."""
+        """Number of runs in the blocks before each block, (n_blocks,) int64."""
         return np.cumsum(self.runs) - self.runs
 
     def table(self) -> DeviceArray:
-        """Return `RunBlock` of runs.cuh for each block, on the device."""
+        """Return struct `RunBlock` of runs.cuh for each block, in device memory."""
         numbers, before = np.arange(len(self.bwts)), self.runs_before
         places = self._numbers.data.ptr + 8 * NUMBERS * KINDS * numbers
         columns = [
@@ -82,12 +84,15 @@ class DeviceRunLanes:
         return on_device(np.stack(columns, axis=1))
 
     def gets_no_shorter(self, number: int) -> bool:
-        """Return `estimate.gets_no_shorter`; the host checks only strings of many runs."""
+        """Return True if coding will not make string `number` shorter, by an estimate.
+
+        The host makes it; strings of few runs are not copied there.
+        """
         n, runs = int(self.sizes[number]), int(self.runs[number])
         return may_get_no_shorter(n, runs) and gets_no_shorter(fetch_bytes(self.bwts[number]))
 
     def cut_evenly(self) -> None:
-        """Cut strings into lanes with equally many runs."""
+        """Divide the strings into lanes with equally many runs."""
         numbers = np.zeros((len(self.bwts), KINDS, NUMBERS), np.int64)
         for own, n_lanes, runs in zip(numbers, self.lanes, self.runs, strict=True):
             own[STARTS, : n_lanes + 1] = even_starts(int(runs), int(n_lanes))
@@ -96,7 +101,7 @@ class DeviceRunLanes:
         self._rank(is_whole=False)
 
     def cut_by_decisions(self) -> None:
-        """Cut strings into lanes with equally many decisions, as `cut_by_decisions` does."""
+        """Divide the strings into lanes with equally many binary decisions."""
         self.cut_evenly()
         # rank each string as one lane, from the initial lists of even lanes
         self._rank(is_whole=True)
@@ -110,7 +115,7 @@ class DeviceRunLanes:
         self._start("rank_lanes", len(self.bwts) * MOST_LANES, WARP, np.int32(is_whole))
 
     def heads(self) -> list[Heads]:
-        """Return the heads of lanes, copied from the device: lists and bounds."""
+        """Return bounds and symbol lists of the lanes of each string, copied to the host."""
         numbers = to_host(self._numbers).reshape(-1, KINDS, NUMBERS)
         lists = to_host(self._lists).reshape(-1, MOST_LANES, SYMBOLS)
         return [

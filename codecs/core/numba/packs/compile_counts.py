@@ -23,13 +23,13 @@ WRITE_SECONDS = 0.2  # seconds between writes of a process
 
 @dataclass(frozen=True)
 class KernelCount:
-    """Counts of compilations in one process, or in several.
+    """Progress of compilation in one process, or the sum over several.
 
     Attributes
     ----------
-    count : compiled kernels
-    seconds : time spent
-    expected : kernels in lists; others may follow for types that depend on the data
+    count : number of compiled kernels
+    seconds : time spent on compilation
+    expected : number of kernels in lists; others may follow for types that depend on the data
     """
 
     count: int = 0
@@ -44,14 +44,14 @@ class KernelCount:
 
 @dataclass
 class CompileCounters:
-    """Counters of compilations in this process; changed under Numba's lock.
+    """Progress of compilation in this process; changed under Numba's lock.
 
     Attributes
     ----------
-    last : kernels compiled so far for the current outermost one
+    last : kernels compiled so far for the current outermost kernel, the one that Python called
     seconds : time spent on outermost kernels that are done
     reported : time.monotonic() of the last message
-    expected : kernels of this process and of its helpers, once these are started
+    expected : kernels to compile by this process and its helpers, once these are started
     """
 
     count: int = 0
@@ -65,7 +65,10 @@ counters = CompileCounters()
 
 
 def compiled(kernel: str, seconds: float) -> None:
-    """Count a kernel; `seconds` is the time since the outermost one began."""
+    """Count a compiled kernel and report progress.
+
+    seconds : time since the compilation of the outermost kernel began
+    """
     counters.count += 1
     counters.last += 1
     LOG.debug("compiled %s", kernel)
@@ -75,12 +78,12 @@ def compiled(kernel: str, seconds: float) -> None:
 
 
 def expect(count: int) -> None:
-    """Add `count` kernels to the expected ones, besides those that this process compiled."""
+    """Increase the expected number of kernels, at least those already compiled, by `count`."""
     counters.expected = max(counters.expected, counters.count) + count
 
 
 def done(seconds: float) -> None:
-    """Finish an outermost kernel; without a compilation in it, it was loaded."""
+    """End the compilation of an outermost kernel, and report progress if it was no mere load."""
     if counters.last:
         counters.seconds += seconds
         _report(KernelCount(counters.count, counters.seconds, counters.expected), 0.0)
@@ -88,7 +91,7 @@ def done(seconds: float) -> None:
 
 
 def sum_counts(folder: Path) -> KernelCount:
-    """Return the sum of the counts that all processes wrote to a folder."""
+    """Return the sum of the progress files that all processes of a command wrote to a folder."""
     every = [_read(path) for path in folder.glob("[0-9]*")]
     sums = (sum(getattr(one, each.name) for one in every) for each in fields(KernelCount))
     return KernelCount(*sums)
@@ -107,14 +110,14 @@ def _report(so_far: KernelCount, interval: float) -> None:
 
 
 def _write(path: Path, so_far: KernelCount) -> None:
-    """Write a count atomically: a partial one would make the sum fall now and then."""
+    """Write a progress file atomically: a partial one would make the sum fall now and then."""
     part = path.with_name(f".{path.name}")
     part.write_text(f"{so_far.count} {so_far.seconds:.1f} {so_far.expected}", encoding="ascii")
     part.replace(path)
 
 
 def _read(path: Path) -> KernelCount:
-    """Return the count of a process; zeros if the file is not one."""
+    """Return the progress of a process from its file; zeros if the file is not one."""
     with suppress(OSError, ValueError):
         count, seconds, expected = path.read_text(encoding="ascii").split()
         return KernelCount(int(count), float(seconds), int(expected))

@@ -26,14 +26,14 @@ from gangsaw.codecs.core.numba.packs.levels import level_choice
 
 @dataclass
 class Nesting:
-    """Current state of compilation; read and changed under Numba's lock.
+    """State of the nested compilations in this process; read and changed under Numba's lock.
 
     Attributes
     ----------
-    depth : nested kernels in compilation, each for the one before; 1 is the one that Python called
-    began : time.perf_counter() of the outermost
-    collects : True if garbage collection was enabled before the outermost
-    release : functions to call when the outermost is done
+    depth : number of nested kernels in compilation; the outermost is the one that Python called
+    began : time.perf_counter() at the start of the outermost kernel
+    collects : True if garbage collection was enabled before the outermost kernel
+    release : functions to call when the outermost kernel is done
     """
 
     depth: int = 0
@@ -46,7 +46,7 @@ _now = Nesting()
 
 
 class LevelCodegen(JITCPUCodegen):  # type: ignore[misc]  # Numba has no types
-    """Code generator of Numba for the chosen level instead of this processor."""
+    """Code generator of Numba for the chosen instruction set instead of this processor's."""
 
     def _get_host_cpu_name(self) -> str:
         level = level_choice().level
@@ -58,13 +58,13 @@ class LevelCodegen(JITCPUCodegen):  # type: ignore[misc]  # Numba has no types
 
 
 def compile_for_level(compiled: Dispatcher) -> None:
-    """Make a dispatcher of Numba's compile for the chosen level."""
+    """Make a Numba dispatcher compile for the chosen instruction set (`Level`)."""
     compiled.compile = partial(_compile, compiled.compile)
     compiled._compilation_chain_init_hook = _load_extensions
 
 
 def is_outermost() -> bool:
-    """Return True if Python called the kernel that is being looked up, not a kernel."""
+    """Return True if Python called the kernel that is being compiled, False if a kernel did."""
     return _now.depth == 1
 
 
@@ -74,15 +74,15 @@ def at_end(release: Callable[[], None]) -> None:
 
 
 def finished(kernel: str) -> None:
-    """Report that a kernel was compiled."""
+    """Count and report a compiled kernel."""
     compile_counts.compiled(kernel, time.perf_counter() - _now.began)
 
 
 def _load_extensions() -> None:
-    """Load the extensions of Numba from other packages, once.
+    """Load the Numba extensions of other packages, once, under Numba's lock.
 
     Numba does so without its lock: what one thread loads changes the tables that another one
-    compiles with (awkward: a KeyError or RuntimeError in a process's first kernels).
+    compiles with (the result: a KeyError or RuntimeError in a process's first kernels).
     """
     with global_compiler_lock:
         entrypoints.init_all()
@@ -113,7 +113,10 @@ def _counted() -> Iterator[None]:
 
 @contextmanager
 def level_codegen() -> Iterator[None]:
-    """Replace Numba's code generator by the level's, if there is a level; under Numba's lock."""
+    """Make Numba generate code for the chosen instruction set, if any, in the body.
+
+    The caller has Numba's lock.
+    """
     if level_choice().level is None:
         yield
         return

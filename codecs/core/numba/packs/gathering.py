@@ -24,7 +24,7 @@ CODE, ABOUT = ".code", ".json"
 
 @lru_cache
 def gathering_folder() -> Path | None:
-    """Return the folder where kernels are collected; None if no pack is being built."""
+    """Return the folder where kernels for a new pack are collected; None if none is being built."""
     named = os.environ.get(FOLDER)
     return Path(named) if named else None
 
@@ -32,7 +32,7 @@ def gathering_folder() -> Path | None:
 def gather_kernel(
     key: str | None, kernel: str, signature: tuple[Type, ...], code: Callable[[], object]
 ) -> None:
-    """Write a kernel's code, as in the user's cache, with its name and argument types."""
+    """Write a kernel's machine code with its name and argument types to the gathering folder."""
     into = gathering_folder()
     if into is None or key is None:
         return
@@ -50,7 +50,7 @@ def gather_kernel(
 
 
 def gathered(into: Path) -> Iterator[tuple[str, str, str, bytes]]:
-    """Yield key, kernel, signature and pickled code of all collected kernels."""
+    """Yield key, kernel name, signature and pickled code of all kernels in a gathering folder."""
     for path in sorted(into.glob(f"*{ABOUT}")):
         about = json.loads(path.read_text(encoding="utf-8"))
         code = path.with_suffix(CODE).read_bytes()
@@ -58,7 +58,10 @@ def gathered(into: Path) -> Iterator[tuple[str, str, str, bytes]]:
 
 
 def called(into: Path) -> Iterator[tuple[str, str, tuple[Type, ...]]]:
-    """Yield modules, names of kernels there, and types of arguments, in the order of calls."""
+    """Yield module, kernel name and argument types of all kernels in a gathering folder.
+
+    They are in the order of their calls.
+    """
     every = (json.loads(path.read_text(encoding="utf-8")) for path in into.glob(f"*{ABOUT}"))
     for about in sorted(every, key=itemgetter("time", "kernel", "signature")):
         module, _, name = about["kernel"].partition(":")

@@ -24,14 +24,14 @@ ADDRESS = " at 0x"
 
 
 class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
-    """Cache of one kernel, with Numba's interface.
+    """Cache of one kernel's machine code: packs, then files; it has the interface of Numba's cache.
 
     Parameters
     ----------
     function : the kernel's Python function
-    fingerprint : hashes its sources
+    fingerprint : returns the hash of the kernel's source files
     files : the kernel's files in the user's cache
-    rebuild : takes a target context and the stored data; by default Numba's own
+    rebuild : creates a compile result from target context and stored data; by default Numba's own
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         return None if folder is None else str(folder)
 
     def load_overload(self, sig: tuple[Type, ...], target_context: BaseContext) -> Any:
-        """Return the code for these types from pack, cache or another process, else None."""
+        """Return the code for argument types from a pack, a file or another process, else None."""
         target_context.refresh()
         found = self._from_pack(sig, target_context)
         if found is None:
@@ -74,7 +74,10 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         self._gather(sig, data._reduce)
 
     def holds(self, sig: tuple[Type, ...]) -> bool:
-        """Return True if the pack or the user's cache has the code; call it in `level_codegen`."""
+        """Return True if a pack or file has the code for these argument types.
+
+        Call it in `level_codegen`.
+        """
         pack = packs.current_pack()
         if pack is not None and self.key(sig) in pack.members:
             return True
@@ -82,16 +85,19 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         return name is not None and any((path / name).is_file() for path in self.files.folders)
 
     def is_locked(self, sig: tuple[Type, ...]) -> bool:
-        """Return True if another process seems to compile it now; call it in `level_codegen`."""
+        """Return True if another process seems to compile for these argument types now.
+
+        Call it in `level_codegen`.
+        """
         name = self._file_name(sig, cpu_target.target_context.codegen())
         return name is None or self.files.turn(name).exists()
 
     def flush(self) -> None:
-        """Remove the kernel from the user's cache."""
+        """Remove the kernel's files from the user's cache."""
         self.files.remove()
 
     def key(self, sig: tuple[Type, ...]) -> str | None:
-        """Return the key of the code in a pack; None for code that cannot be in a pack.
+        """Return the key in a pack of the code for argument types; None if a pack cannot have it.
 
         Functions that close over values, alone or as arguments, have no name of their own.
         """
@@ -120,7 +126,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         return None
 
     def _from_another(self, sig: tuple[Type, ...], target_context: BaseContext) -> Any:
-        """Wait while another process compiles the code and load it, else take the lock."""
+        """Wait for another process that compiles the code, and load it; else take the lock."""
         name = self._file_name(sig, target_context.codegen())
         if name is None:
             return None
@@ -131,7 +137,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         return self._from_files(sig, target_context)
 
     def _file_name(self, sig: tuple[Type, ...], codegen: Codegen) -> str | None:
-        """Return the name of a signature's file, from everything that its code depends on.
+        """Return the name of the file for argument types, a hash of all that the code depends on.
 
         None if there is no folder, or no name by which another process could find the types.
         """
@@ -142,6 +148,6 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         return self.files.name((self.kernel, packs.versions(), code))
 
     def _gather(self, sig: tuple[Type, ...], code: Callable[[], object]) -> None:
-        """Collect code that Python called, if a pack is being built."""
+        """Collect machine code for a pack that is being built, if Python called the kernel."""
         if gathering.gathering_folder() is not None and compiling.is_outermost():
             gathering.gather_kernel(self.key(sig), self.kernel, sig, code)

@@ -33,11 +33,11 @@ LOST_CACHE = (
 
 
 class KernelFiles:
-    """Files of one kernel.
+    """Files with the machine code of one kernel, in the user's cache.
 
     Parameters
     ----------
-    folders : of its module; the first one that contains a file, or is writable, is used
+    folders : folders of its module; the first one that contains a file, or is writable, is used
     function : the kernel's Python function
     """
 
@@ -48,9 +48,11 @@ class KernelFiles:
         self._stem = f"{name}-{function.__code__.co_firstlineno}"
 
     def name(self, rest: object) -> str:
-        """Return the name of a file, for this function and `rest`, which describes the variant.
+        """Return the file name for a variant of the kernel, such as argument types.
 
         As in Numba, it depends on the values that the function closes over: some have no text.
+
+        rest : description of the variant; equal text gives the same name
         """
         code = self._function.__code__.co_code
         cells = tuple(cell.cell_contents for cell in self._function.__closure__ or ())
@@ -62,11 +64,11 @@ class KernelFiles:
         return next(filter(_is_writable, self.folders), None)
 
     def turn(self, name: str) -> Path:
-        """Return the path of the lock for the process that writes a file."""
+        """Return the path of the lock file that a process has while it compiles file `name`."""
         return self.folders[0] / f"{name}.turn"
 
     def load(self, name: str, signature: object) -> tuple[Any, ...] | None:
-        """Return the code of a file; None if it is absent, damaged, or of another signature."""
+        """Return the machine code in a file; None if absent, damaged, or of another signature."""
         for folder in self.folders:
             with suppress(*LOST_CACHE):
                 data = (folder / name).read_bytes()
@@ -77,7 +79,10 @@ class KernelFiles:
         return None
 
     def save(self, name: str, signature: object, code: Callable[[], object]) -> None:
-        """Write a file to the first writable folder, if there is one."""
+        """Write machine code to a file in the first writable folder, if there is one.
+
+        code : returns the data to pickle
+        """
         with suppress(*LOST_CACHE):
             content = dumps((signature, code()))
             data = hashlib.sha256(content).digest() + content

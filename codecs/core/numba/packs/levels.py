@@ -28,12 +28,12 @@ UNRUN = "GANGSAW_COMPILE_ONLY"  # variable: kernels are compiled for LEVEL, and 
 
 @dataclass(frozen=True)
 class Level:
-    """Instruction set that kernels are compiled for.
+    """Instruction set that kernels of a pack are compiled for, such as x86-64-v3.
 
     Attributes
     ----------
-    name : as in names of packs
-    cpu : LLVM's name of a processor, for its costs of instructions
+    name : name, as in the file names of packs
+    cpu : LLVM's name of a processor, which determines costs of instructions
     features : LLVM's names of all features that the processor must have
     wide : True if vectors have 64 bytes
     """
@@ -74,13 +74,13 @@ LEVELS = (
 
 @dataclass(frozen=True)
 class LevelChoice:
-    """Choice of the target that kernels of this process are compiled for.
+    """Choice of the instruction set that kernels of this process are compiled for.
 
     Attributes
     ----------
-    level : None for this processor, as Numba does
-    pack : the file of compiled kernels of the level, if there is one
-    why : reason as text
+    level : None to compile for this processor, as Numba does
+    pack : file with the kernels compiled for the level, if there is one
+    why : reason for the choice, for messages
     """
 
     level: Level | None
@@ -89,7 +89,7 @@ class LevelChoice:
 
 
 def level_named(name: str) -> Level:
-    """Return the level with this name; raise BadParams if there is none."""
+    """Return the instruction set with this name; raise BadParams if there is none."""
     for level in LEVELS:
         if level.name == name:
             return level
@@ -98,7 +98,7 @@ def level_named(name: str) -> Level:
 
 
 def host_features() -> frozenset[str]:
-    """Return the features that kernels may use: those of the processor that Numba uses.
+    """Return the features (LLVM's names) of the processor that Numba compiles for.
 
     Numba uses no AVX if NUMBA_ENABLE_AVX is 0. If it is configured for another processor, only
     NUMBA_CPU_FEATURES counts.
@@ -112,20 +112,20 @@ def host_features() -> frozenset[str]:
 
 
 def host_levels() -> tuple[Level, ...]:
-    """Return the levels whose features this processor has, the best first."""
+    """Return the instruction sets that this processor supports, the best first."""
     here = host_features()
     return tuple(level for level in LEVELS if level.features <= here)
 
 
 def features() -> frozenset[str]:
-    """Return the features that kernels of this process are compiled for."""
+    """Return the processor features (LLVM's names) that kernels of this process may use."""
     level = level_choice().level
     return host_features() if level is None else level.features
 
 
 @lru_cache
 def level_choice() -> LevelChoice:
-    """Return the target of kernels, chosen once per process. Raise BadParams for a wrong LEVEL.
+    """Choose the instruction set of kernels, once per process; BadParams if LEVEL is invalid.
 
     Numba's variables (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES) have priority, then LEVEL. Otherwise it
     is the best level of this processor with a pack. But a pack with vectors of 32 bytes is not used
@@ -141,7 +141,7 @@ def level_choice() -> LevelChoice:
 
 
 def _numba_choice() -> LevelChoice:
-    """Return a level if Numba's variables describe one, else the choice of no level."""
+    """Return the choice if Numba's variables are set: the level that they describe, or none."""
     present = host_features()
     for level in LEVELS:
         if level.cpu == numba.config.CPU_NAME and present == level.features:

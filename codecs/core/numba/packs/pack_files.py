@@ -20,7 +20,7 @@ SUFFIX = ".pack"
 
 
 def folders() -> tuple[Path, ...]:
-    """Return the folders of packs, in the order of the search."""
+    """Return the folders to search for packs (files of compiled kernels), in order."""
     named = os.environ.get(FOLDERS, "")
     if named == OFF:
         return ()
@@ -33,13 +33,16 @@ def package_folder() -> Path:
 
 
 def file_name(level: str) -> str:
-    """Return the name of the pack of a level, for this Python, Numba and llvmlite."""
+    """Return the file name of the pack for a level and this Python, Numba and llvmlite."""
     python = f"cp{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
     versions = f"numba{numba.__version__}-llvmlite{llvmlite.__version__}"
     return f"{level}-{python}-{versions}{SUFFIX}"
 
 
 def pack_of(level: str) -> Path | None:
-    """Return the pack of a level for these versions, if there is one."""
+    """Return the pack for a level and the installed versions; None if there is none.
+
+    The level is an instruction set, see `Level`.
+    """
     paths = (folder / file_name(level) for folder in folders())
     return next((path for path in paths if path.is_file()), None)

@@ -37,14 +37,14 @@ UNREADABLE = (*DAMAGED, pickle.PickleError, ImportError, AttributeError, IndexEr
 
 @dataclass(frozen=True)
 class PackMember:
-    """Compiled kernel of a pack.
+    """Entry of a pack's index: one compiled kernel.
 
     Attributes
     ----------
-    kernel : module and name of the function
+    kernel : "module:name" of the function
     signature : types of its arguments, as Numba writes them
-    offset, length : of its compressed bytes after the index
-    sha256 : of these bytes, in hexadecimal
+    offset, length : offset after the index and size of its compressed bytes
+    sha256 : SHA-256 of these bytes, in hexadecimal
     """
 
     kernel: str
@@ -56,14 +56,21 @@ class PackMember:
 
 @dataclass(frozen=True)
 class Pack:
-    """Index of a pack: members by key, and the offset of their bytes in the file."""
+    """Open pack: kernels compiled in advance for one instruction set, in one file.
+
+    Attributes
+    ----------
+    path : the file
+    start : offset of the first kernel in the file
+    members : kernels by key
+    """
 
     path: Path
     start: int
     members: Mapping[str, PackMember]
 
     def load(self, key: str) -> tuple[object, ...] | None:
-        """Return the code of a kernel; None if it is missing or damaged."""
+        """Return a kernel's machine code by its key; None if it is missing or damaged."""
         member = self.members.get(key)
         if member is None:
             return None
@@ -82,12 +89,12 @@ class Pack:
 
 
 def made_for(level: Level) -> dict[str, object]:
-    """Return everything that code depends on besides its sources, for JSON."""
+    """Return the target of a pack for JSON: the versions and instruction set of its code."""
     return {**versions(), "level": [level.name, level.cpu, level.llvm]}
 
 
 def versions() -> dict[str, object]:
-    """Return everything that code depends on besides sources and the processor's instructions."""
+    """Return the versions and settings that machine code depends on, such as that of Numba."""
     return {
         "python": sys.implementation.cache_tag,
         "numba": numba.__version__,
@@ -100,7 +107,7 @@ def versions() -> dict[str, object]:
 
 @lru_cache
 def current_pack() -> Pack | None:
-    """Return the pack that this process uses, or None."""
+    """Return the pack that this process uses; None without one."""
     choice = level_choice()
     if choice.level is None or choice.pack is None:
         return None
@@ -108,7 +115,7 @@ def current_pack() -> Pack | None:
 
 
 def opened(path: Path, level: Level) -> Pack | None:
-    """Read the index of a pack; return None if it is damaged, or has another target."""
+    """Open a pack and read its index; None if it is damaged, or was made for another target."""
     try:
         with path.open("rb") as file:
             magic, length, digest = HEAD.unpack(file.read(HEAD.size))

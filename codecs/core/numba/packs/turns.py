@@ -27,7 +27,7 @@ LOOK_AGAIN = 0.05  # seconds between attempts
 
 
 def acquire(path: Path, longest: float = LONGEST_WAIT) -> tuple[Callable[[], None], bool]:
-    """Wait for a lock; return its release function, and True if another process had it.
+    """Wait for a lock file; return the function that releases it, and True if it had to wait.
 
     After `longest` seconds, or if no file can be locked, the release function does nothing.
     """
@@ -46,7 +46,7 @@ def acquire(path: Path, longest: float = LONGEST_WAIT) -> tuple[Callable[[], Non
 
 
 def _locked(path: Path) -> IO[str] | None:
-    """Lock the file; return None if another process has it, or deleted it after the open."""
+    """Try to lock a file; None if another process has it, or deleted it after the open."""
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("a+", encoding="utf-8")
     try:

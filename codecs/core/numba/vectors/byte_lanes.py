@@ -30,7 +30,10 @@ _PICKS = {16: "ssse3.pshuf.b.128", 32: "avx2.pshuf.b", 64: "avx512.pshuf.b.512"}
 
 
 def split_table(items: bytes) -> tuple[np.uint64, np.uint64]:
-    """Return 16 bytes as two words for `look_up`: items 0 to 7 and 8 to 15, the first lowest."""
+    """Convert a table of 16 bytes for `look_up_bytes`: items 0 to 7 and 8 to 15 as uint64.
+
+    The first item of each word is the lowest byte.
+    """
     low, high = np.frombuffer(items, "<u8")
     return np.uint64(low), np.uint64(high)
 
@@ -63,7 +66,7 @@ def _emit_look_up(builder: Builder, indices: Value, low: Value, high: Value) -> 
 
 
 def emit_plain_look_up(builder: Builder, indices: Value, low: Value, high: Value) -> Value:
-    """Emit the operation of `look_up` for processors without an instruction for it."""
+    """Emit the operation of `look_up_bytes` for processors without an instruction for it."""
 
     def same(value: int) -> Value:
         return ir.Constant(indices.type, [value] * indices.type.count)
@@ -80,7 +83,7 @@ def emit_plain_look_up(builder: Builder, indices: Value, low: Value, high: Value
 
 
 def _items(builder: Builder, low: Value, high: Value) -> Value:
-    """Emit the 16 items of a table as a vector."""
+    """Emit the 16 bytes of a look-up table as a vector, from the two words of `split_table`."""
     words = ir.Constant(ir.VectorType(ir.IntType(64), 2), None)
     for i, word in enumerate((low, high)):
         words = builder.insert_element(words, word, ir.IntType(32)(i))
@@ -89,7 +92,7 @@ def _items(builder: Builder, low: Value, high: Value) -> Value:
 
 @intrinsic
 def join_fours(typing_context: TypingContext, vector: Vector) -> Lowering:
-    """Pack bits 1 and 2 of four bytes into one byte each, those of the first byte highest."""
+    """Pack bits 1 and 2 of each four bytes into one byte, those of the first byte highest."""
     joined = Vector(vector.lanes // 4, 8)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -109,7 +112,7 @@ def join_fours(typing_context: TypingContext, vector: Vector) -> Lowering:
 
 @intrinsic
 def spread_fours(typing_context: TypingContext, vector: Vector) -> Lowering:
-    """Return four bytes for each: bits 6-7 in bits 2-3, 4-5 in 0-1, 2-3 in 2-3, 0-1 in 0-1.
+    """Unpack each byte to four: bits 6-7 to bits 2-3, 4-5 to 0-1, 2-3 to 2-3, 0-1 to 0-1.
 
     The other bits are 0.
     """
@@ -130,7 +133,7 @@ def spread_fours(typing_context: TypingContext, vector: Vector) -> Lowering:
 def first_lanes(
     typing_context: TypingContext, count: types.Integer, lanes: types.BaseTuple
 ) -> Lowering:
-    """Return a mask of the lanes below a count of 0 to 127; lanes is a `static`."""
+    """Return a mask that is true in the first `count` lanes, 0 to 127; lanes is a `static`."""
     vector = Vector(lanes.count, 8)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:

@@ -29,7 +29,7 @@ from gangsaw.codecs.core.numba.vectors.integers import Mask, Vector, element_poi
 
 
 class Floats(types.Type):  # type: ignore[misc]  # Numba has no types
-    """Numba type of a vector of `lanes` float32 or float64."""
+    """Numba type of a SIMD vector of `lanes` float32 or float64."""
 
     def __init__(self, lanes: int, bits: int = 32) -> None:
         self.lanes, self.bits = lanes, bits
@@ -154,7 +154,7 @@ def choose_floats(
 
 @intrinsic
 def float_bits(typing_context: TypingContext, floats: Floats) -> Lowering:
-    """Return the bits of floats as a vector of 32-bit integers."""
+    """Return the bit patterns of float32 lanes as a vector of 32-bit integers."""
     words = Vector(floats.lanes, 32)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -165,7 +165,7 @@ def float_bits(typing_context: TypingContext, floats: Floats) -> Lowering:
 
 @intrinsic
 def no_doubles(typing_context: TypingContext, lanes: types.BaseTuple) -> Lowering:
-    """Return a vector of float64 zeros (+0)."""
+    """Return a vector of float64 zeros (+0); lanes is a `static`."""
     doubles = Floats(lanes.count, 64)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -176,7 +176,7 @@ def no_doubles(typing_context: TypingContext, lanes: types.BaseTuple) -> Lowerin
 
 @intrinsic
 def finite_doubles(typing_context: TypingContext, words: Vector) -> Lowering:
-    """Convert words of float bits, 32 or 64, to a vector of float64; not finite ones become 0."""
+    """Convert bit patterns of floats, 32 or 64 bits wide, to float64; NaN and infinity become 0."""
     floats, doubles = Floats(words.lanes, words.bits), Floats(words.lanes, 64)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -190,7 +190,7 @@ def finite_doubles(typing_context: TypingContext, words: Vector) -> Lowering:
 
 @intrinsic
 def rounded_words(typing_context: TypingContext, doubles: Floats, words: Vector) -> Lowering:
-    """Round float64 to floats as wide as `words`; return their bits, 0 for not finite ones."""
+    """Round float64 to floats as wide as `words`; return their bit patterns, 0 unless finite."""
     floats = Floats(words.lanes, words.bits)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:

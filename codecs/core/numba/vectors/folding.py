@@ -27,7 +27,7 @@ VECTORS = 4  # in parallel, to hide the latency of a product
 
 
 def factors(bits: int) -> tuple[int, int]:
-    """Return the factors of the two words of a lane that shift them by `bits` bits.
+    """Return the CRC-32C multipliers that shift the two words of a 128-bit lane by `bits` bits.
 
     The first word is 64 bits higher; a product of reflected numbers is one bit too low.
     """
@@ -47,7 +47,7 @@ def _power(exponent: int) -> int:
 def load_words(
     typing_context: TypingContext, data: types.Array, at: types.Integer, words: types.BaseTuple
 ) -> Lowering:
-    """Return a vector of 64-bit words from data[at] on; data is (n,) uint8."""
+    """Load a vector of `words` (`static`) 64-bit words from data[at:]; data is (n,) uint8."""
     vector = Vector(words.count, 64)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -62,7 +62,7 @@ def load_words(
 def first_lane(
     typing_context: TypingContext, number: types.Integer, words: types.BaseTuple
 ) -> Lowering:
-    """Return a vector of words with a 32-bit number as the first one, else 0."""
+    """Return a vector of 64-bit words: a 32-bit number, then zeros."""
     vector = Vector(words.count, 64)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -75,7 +75,7 @@ def first_lane(
 
 @intrinsic
 def moved_on(typing_context: TypingContext, vector: Vector) -> Lowering:
-    """Multiply each lane of two words by x^(bits of a step) modulo P."""
+    """Multiply each 128-bit lane by x^(bits of a step) modulo P: one step of CRC folding."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         words = lowered(vector)
@@ -93,7 +93,7 @@ def moved_on(typing_context: TypingContext, vector: Vector) -> Lowering:
 
 @intrinsic
 def read_octet(typing_context: TypingContext, crc: types.Integer, octet: types.Integer) -> Lowering:
-    """Return the state of a checksum after one more byte."""
+    """Return the CRC-32C state after one more byte."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return _called(builder, "sse42.crc32.32.8", ir.IntType(32), *args)
@@ -103,7 +103,7 @@ def read_octet(typing_context: TypingContext, crc: types.Integer, octet: types.I
 
 @intrinsic
 def read_by(typing_context: TypingContext, crc: types.Integer, vector: Vector) -> Lowering:
-    """Return the state of a checksum after the bytes of a vector."""
+    """Return the CRC-32C state after the bytes of a vector."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         word = ir.IntType(64)

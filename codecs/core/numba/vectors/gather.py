@@ -35,7 +35,7 @@ _ITEMS = ir.VectorType(ir.IntType(16), HALF)
 
 @intrinsic
 def gather(typing_context: TypingContext, data: types.Array, index: Vector) -> Lowering:
-    """Return the 32 bits that begin at data[i], for each lane i of a vector of 32 bits.
+    """Load the 32 bits that begin at data[i], for each lane i of a 32-bit index vector.
 
     data is (n,) of 8, 16 or 32 bits, with 3 bytes to spare. Eight separate loads take a tenth
     longer than a gather of AVX2 (Zen 4).
@@ -54,9 +54,9 @@ def gather(typing_context: TypingContext, data: types.Array, index: Vector) -> L
 def spread_items(
     typing_context: TypingContext, data: types.Array, index: types.Integer, mask: Mask
 ) -> Lowering:
-    """Expand items data[index:] to the lanes where the mask is true; other lanes are 0, of 32 bits.
+    """Load consecutive items data[index:] into the lanes where the mask is true; others are 0.
 
-    data is (n,) uint16, with as many items to spare as the mask has lanes.
+    Lanes have 32 bits. data is (n,) uint16, with as many items to spare as the mask has lanes.
     """
     vector = Vector(mask.lanes, 32)
 
@@ -78,10 +78,10 @@ def spread_items(
 def keep_items(
     typing_context: TypingContext, data: types.Array, end: types.Integer, mask: Mask, vector: Vector
 ) -> Lowering:
-    """Write the lower 16 bits of the lanes where the mask is true, so that they end at data[end].
+    """Store the lower 16 bits of the masked lanes as consecutive items that end at data[end].
 
-    It is the inverse of `spread_items` and returns the start. data is (n,) uint16, a lane has 32
-    bits.
+    It is the inverse of `spread_items` and returns the index of the first item. data is (n,)
+    uint16, a lane has 32 bits.
     """
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -106,7 +106,7 @@ def keep_items(
 
 @intrinsic
 def quotients(typing_context: TypingContext, left: Vector, right: Vector) -> Lowering:
-    """Return left / right, rounded down, for unsigned 32-bit lanes; `right` is small.
+    """Return left / right of unsigned 32-bit lanes, rounded down, for small divisors.
 
     A quotient that is no whole number is at least 1 / right below the next one: doubles round less
     than that.

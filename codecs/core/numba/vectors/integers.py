@@ -46,7 +46,7 @@ def static(number: int) -> Static:
 
 
 class Vector(types.Type):  # type: ignore[misc]  # Numba has no types
-    """Numba type of a vector of `lanes` two's complement integers of `bits` bits."""
+    """Numba type of a SIMD vector of `lanes` two's complement integers of `bits` bits."""
 
     def __init__(self, lanes: int, bits: int) -> None:
         self.lanes, self.bits = lanes, bits
@@ -54,7 +54,7 @@ class Vector(types.Type):  # type: ignore[misc]  # Numba has no types
 
 
 class Mask(types.Type):  # type: ignore[misc]  # Numba has no types
-    """Numba type of a vector of one truth value per lane."""
+    """Numba type of a SIMD vector of one truth value per lane."""
 
     def __init__(self, lanes: int) -> None:
         self.lanes, self.bits = lanes, 1
@@ -69,12 +69,12 @@ class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]  # Numba has no 
 
 
 def lowered(vector: Vector | Mask) -> ir.VectorType:
-    """Return the LLVM type of a vector."""
+    """Return the LLVM type of a vector or mask."""
     return ir.VectorType(ir.IntType(vector.bits), vector.lanes)
 
 
 def splat(builder: Builder, vector: Vector, value: Value, value_type: Type) -> Value:
-    """Broadcast an integer to every lane; return a vector unchanged."""
+    """Emit the broadcast of an integer to every lane; return a vector unchanged."""
     if isinstance(value_type, Vector):
         return value
     element = ir.IntType(vector.bits)
@@ -91,7 +91,7 @@ def splat(builder: Builder, vector: Vector, value: Value, value_type: Type) -> V
 
 
 def _vector_of(args: tuple[Type, ...]) -> Vector | None:
-    """Return the vector type of mixed vector and integer arguments, None when there is none."""
+    """Return the vector type among arguments that are vectors or integers; None without one."""
     vectors = {arg for arg in args if isinstance(arg, Vector)}
     others = [arg for arg in args if not isinstance(arg, Vector | types.Integer)]
     return vectors.pop() if len(vectors) == 1 and not others else None
@@ -139,7 +139,7 @@ for _function, _symbol in ((operator.lt, "<"), (operator.gt, ">"), (operator.eq,
 
 
 def emit_call(builder: Builder, name: str, *args: Value) -> Value:
-    """Call an LLVM intrinsic on vectors of one type."""
+    """Emit a call of an LLVM intrinsic on vectors of one type."""
     lowered = args[0].type
     symbol = f"llvm.{name}.v{lowered.count}i{lowered.element.width}"
     function_type = ir.FunctionType(lowered, [arg.type for arg in args])
@@ -258,7 +258,7 @@ def any_lane(typing_context: TypingContext, mask: Mask) -> Lowering:
 
 @intrinsic
 def bits_of(typing_context: TypingContext, mask: Mask) -> Lowering:
-    """Return the mask of at most 64 lanes as a uint64: bit i is lane i."""
+    """Convert a mask of at most 64 lanes to a uint64: bit i is lane i."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         word = builder.bitcast(args[0], ir.IntType(mask.lanes))
@@ -269,7 +269,7 @@ def bits_of(typing_context: TypingContext, mask: Mask) -> Lowering:
 
 @intrinsic
 def lane_leading_zeros(typing_context: TypingContext, vector: Vector) -> Lowering:
-    """Count the zero bits before the first one of every lane; the width of the lane for zero."""
+    """Return the number of leading zero bits of each lane; the width of the lane for zero."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return count_leading_zeros(builder, args[0])
@@ -305,7 +305,7 @@ def resize_to(typing_context: TypingContext, vector: Vector, data: types.Array) 
 def spread(
     typing_context: TypingContext, number: types.Integer, data: types.Array, lanes: types.BaseTuple
 ) -> Lowering:
-    """Return a vector of `number`, as wide as the items of `data`; lanes is a `static`."""
+    """Broadcast an integer to `lanes` (`static`) lanes as wide as the items of `data`."""
     vector = Vector(lanes.count, data.dtype.bitwidth)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -316,7 +316,7 @@ def spread(
 
 @intrinsic
 def to_next_lane(typing_context: TypingContext, vector: Vector) -> Lowering:
-    """Move every lane to the next one; the first becomes 0, the last is dropped."""
+    """Move lane i to lane i + 1; the first one becomes 0, the last one is dropped."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         source = ir.VectorType(ir.IntType(32), vector.lanes)
@@ -355,7 +355,7 @@ def store_lanes_be64(
 
 @intrinsic
 def wrap(typing_context: TypingContext, vector: Vector, spare_bits: types.Integer) -> Lowering:
-    """Sign-extend 64-bit lanes from below the `spare_bits` top bits; leave 32-bit lanes alone."""
+    """Sign-extend 64-bit lanes whose `spare_bits` top bits are unused; return others unchanged."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         if vector.bits == 32:
@@ -378,7 +378,7 @@ def sign_mask(typing_context: TypingContext, vector: Vector) -> Lowering:
 
 @intrinsic
 def value_of(typing_context: TypingContext, number: types.BaseTuple) -> Lowering:
-    """Return the int of a `static` as a run-time value."""
+    """Return the number of a `static` as a run-time integer."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         return ir.IntType(64)(number.count)

@@ -26,7 +26,7 @@ from gangsaw.codecs.core.numba.vectors.integers import Vector, element_pointer, 
 
 @intrinsic
 def load_items(typing_context: TypingContext, data: types.Array, index: Vector) -> Lowering:
-    """Return data[i] for each lane i of a vector of 32 bits; data is 1-D and contiguous."""
+    """Load data[i] for each lane i of a 32-bit index vector; data is 1-D and contiguous."""
     vector = Vector(index.lanes, data.dtype.bitwidth)
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
@@ -42,7 +42,7 @@ def load_items(typing_context: TypingContext, data: types.Array, index: Vector) 
 def store_items(
     typing_context: TypingContext, data: types.Array, index: Vector, vector: Vector
 ) -> Lowering:
-    """Write each lane to data[i], i the lane of a 32-bit index; the last of equal ones wins."""
+    """Store each lane to data[i], i the same lane of a 32-bit index; of equal i, the last wins."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         for lane, pointer in enumerate(_pointers(context, builder, data, args, vector)):
@@ -56,7 +56,7 @@ def store_items(
 def add_items(
     typing_context: TypingContext, data: types.Array, index: Vector, vector: Vector
 ) -> Lowering:
-    """Add each lane to data[i], i the lane of an index; return the bitwise or of all sums, uint32.
+    """Add each lane to data[i], i the same lane of an index; return the bitwise or of all sums.
 
     Lanes with the same index add up.
     """
@@ -82,9 +82,9 @@ def halve_items(
     rest: types.Integer,
     least: types.Integer,
 ) -> Lowering:
-    """Replace each x = data[i] that has a bit of `full` by x >> 1 & rest | least, lane by lane.
+    """Halve the items data[index] that have a bit of `full`: x becomes x >> 1 & rest | least.
 
-    So an item of two lanes is halved once. data is (n,) uint32.
+    It goes lane by lane, so an item that two lanes index is halved once. data is (n,) uint32.
     """
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:

@@ -51,7 +51,7 @@ either = _joined("or_")
 
 @intrinsic
 def shift_in(typing_context: TypingContext, vector: Vector, other: Vector) -> Lowering:
-    """Shift every lane left by one bit; the top bit of the other's lane becomes the lowest."""
+    """Shift each lane left by one bit; its lowest bit becomes the top bit of `other`'s lane."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         one = ir.Constant(args[0].type, [1] * vector.lanes)

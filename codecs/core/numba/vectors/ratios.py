@@ -23,7 +23,7 @@ MANTISSA, BIAS = 23, 127  # of floats of 32 bits
 
 @intrinsic
 def squash(typing_context: TypingContext, z: Vector) -> Lowering:
-    """Return floor(16383 / (1 + 2^(-z / 256))) of lanes of 32 bits with |z| < 3,072.
+    """Return the logistic function floor(16383 / (1 + 2^(-z / 256))) of 32-bit lanes, |z| < 3,072.
 
     The power is linear between those of whole numbers. Float divisions round the same everywhere,
     and none of these rounds up to a whole number: a test tries every z.
@@ -46,9 +46,10 @@ def squash(typing_context: TypingContext, z: Vector) -> Lowering:
 
 @intrinsic
 def small_quotients(typing_context: TypingContext, left: Vector, right: Vector) -> Lowering:
-    """Return left / right, rounded down: unsigned 32 bits by at most 2^14; quotients below 2^31.
+    """Return left / right of 32-bit lanes, rounded down, for right <= 2^14 and results below 2^31.
 
-    It is like `quotients`, but uses conversions of signed numbers, as AVX2 has no others.
+    Both are unsigned. It is like `quotients`, but uses conversions of signed numbers, as AVX2 has
+    no others.
     """
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:

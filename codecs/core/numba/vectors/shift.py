@@ -20,7 +20,7 @@ from gangsaw.codecs.core.numba.vectors.integers import Vector, splat
 
 @intrinsic
 def push_lane(typing_context: TypingContext, vector: Vector, number: types.Integer) -> Lowering:
-    """Move every lane to the next one; the first becomes the number, the last is dropped."""
+    """Move lane i to lane i + 1; the first one becomes the number, the last one is dropped."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         pushed = splat(builder, vector, args[1], sig.args[1])

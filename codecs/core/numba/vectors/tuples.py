@@ -33,7 +33,10 @@ def load_tuple(
     count: types.BaseTuple,
     lanes: types.BaseTuple,
 ) -> Lowering:
-    """Return the `count` (static) vectors at data[first + i * stride] as a tuple, unrolled."""
+    """Load a tuple of `count` vectors of `lanes` items, vector i from data[first + i * stride].
+
+    count, lanes : `static`
+    """
     vector = Vector(lanes.count, data.dtype.bitwidth)
     result = types.UniTuple(vector, count.count)
 
@@ -57,7 +60,7 @@ def store_tuple(
     stride: types.Integer,
     vectors: types.BaseTuple,
 ) -> Lowering:
-    """Write the vectors of a tuple to data[first + i * stride], unrolled."""
+    """Store the vectors of a tuple, vector i to data[first + i * stride], unrolled."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         array, index, step, value = args
@@ -113,7 +116,7 @@ def add_outer_product(
     first: types.Integer,
     vector: Vector,
 ) -> Lowering:
-    """Return sums[i] + numbers[first + i] * vector for all i of a tuple, cut to its width."""
+    """Return the tuple of vectors sums[i] + numbers[first + i] * vector, cut to their width."""
 
     def codegen(context: Context, builder: Builder, sig: Signature, args: Args) -> Value:
         each, (_, data, index, factors) = [], args

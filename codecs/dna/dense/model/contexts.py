@@ -17,7 +17,7 @@ BACK = 16  # bases of a lane before it learns from the reverse complement
 
 @jit_restrict_part
 def append_base(last: UInt32s, complement: UInt32s, before: UInt32s, base: Bytes, n: int) -> None:
-    """Append a base in each of n lanes, and prepend its complement to the reverse complement."""
+    """Append a base to each of n contexts (last 16 bases), and to their reverse complements."""
     for lane in range(n):
         new = np.uint32(base[lane])
         before[lane] = last[lane] >> np.uint32(30)
@@ -29,14 +29,14 @@ def append_base(last: UInt32s, complement: UInt32s, before: UInt32s, base: Bytes
 
 @jit_restrict_part
 def hash_bases(bases: UInt32s, key: UInt32s, n: int) -> None:
-    """Hash 16 bases: a product modulo 2^32."""
+    """Hash the 16 bases of each context to 32 bits: multiply by HASH modulo 2^32."""
     for lane in range(n):
         key[lane] = bases[lane] * np.uint32(HASH)
 
 
 @jit_restrict_part
 def high_bits(words: UInt32s, bits: int, out: UInt32s, n: int) -> None:
-    """Fill the highest bits of 32-bit words."""
+    """Fill `out` with the highest bits of 32-bit words."""
     shift = np.uint32(32 - bits)
     for lane in range(n):
         out[lane] = words[lane] >> shift
@@ -44,7 +44,7 @@ def high_bits(words: UInt32s, bits: int, out: UInt32s, n: int) -> None:
 
 @jit_restrict
 def low_bits(words: UInt32s, bits: int, out: UInt32s, n: int) -> None:
-    """Fill the lowest bits of 32-bit words."""
+    """Fill `out` with the lowest bits of 32-bit words."""
     mask = np.uint32((1 << bits) - 1)
     for lane in range(n):
         out[lane] = words[lane] & mask
@@ -52,7 +52,7 @@ def low_bits(words: UInt32s, bits: int, out: UInt32s, n: int) -> None:
 
 @jit_restrict_part
 def find_records(key: UInt32s, shape: Shape, slot: UInt32s, entry: UInt32s, n: int) -> None:
-    """Fill the indices of the slots and the entries of keys."""
+    """Fill table indices of hashed contexts: slot of hashed counts, entry of the match table."""
     shift, inside = np.uint32(32 - shape.slot_bits), np.uint32(shape.slot_bits - shape.entry_bits)
     n_slots = 1 << shape.slot_bits - shape.entry_bits
     mask, size = np.uint32(n_slots - 1), np.uint32(ENTRY + max(ENTRY, n_slots))  # `Shape.record`
@@ -65,28 +65,31 @@ def find_records(key: UInt32s, shape: Shape, slot: UInt32s, entry: UInt32s, n: i
 
 @jit_restrict_part
 def load_each(table: NumpyArray, index: UInt32s, out: UInt32s, n: int) -> None:
-    """Read a table entry for each lane, and nothing else, so that all misses overlap."""
+    """Load the table entry of each of n lanes, and nothing else, so that cache misses overlap."""
     for lane in range(n):
         out[lane] = table[index[lane]]
 
 
 @jit_restrict_part
 def store_each(table: UInt16s, index: UInt32s, values: UInt32s, n: int) -> None:
-    """Write a table entry for each lane in order: for equal indices, the higher lane wins."""
+    """Store a table entry for each of n lanes in order: for equal indices, the higher lane wins."""
     for lane in range(n):
         table[index[lane]] = values[lane]
 
 
 @jit_restrict_part
 def fetch_each(table: UInt16s, index: UInt32s, part: int, n: int) -> None:
-    """Prefetch table entries for a quarter of n lanes."""
+    """Prefetch the table entries of a quarter of n lanes.
+
+    part : number of the quarter, 0 to 3
+    """
     for lane in range(part * n // QUARTERS, (part + 1) * n // QUARTERS):
         prefetch_second(table, np.int64(index[lane]))
 
 
 @jit_norefs_part
 def find_indices(shape: Shape, lanes: DenseState, n: int) -> None:
-    """Fill the table indices of each of n lanes, for both strands."""
+    """Fill the table indices of the contexts of n lanes, on both strands."""
     hash_bases(lanes.last, lanes.key, n)
     hash_bases(lanes.complement, lanes.complement_key, n)
     low_bits(lanes.last, 2 * shape.order, lanes.of_direct, n)
@@ -97,21 +100,30 @@ def find_indices(shape: Shape, lanes: DenseState, n: int) -> None:
 
 @jit_norefs_part
 def fetch_complement(tables: ModelTables, lanes: DenseState, part: int, n: int) -> None:
-    """Prefetch the entries that a quarter of the lanes updates for the reverse complement."""
+    """Prefetch the counts that a quarter of n lanes updates for the reverse complement.
+
+    part : number of the quarter, 0 to 3
+    """
     fetch_each(tables.slots, lanes.to_hashed, part, n)
     fetch_each(tables.direct, lanes.to_direct, part, n)
 
 
 @jit_norefs_part
 def fetch_next(tables: ModelTables, lanes: DenseState, part: int, n: int) -> None:
-    """Prefetch the entries that a quarter of the lanes reads in the next step."""
+    """Prefetch the counts that a quarter of n lanes reads in the next step.
+
+    part : number of the quarter, 0 to 3
+    """
     fetch_each(tables.slots, lanes.of_hashed, part, n)
     fetch_each(tables.direct, lanes.of_direct, part, n)
 
 
 @jit_restrict_part
 def other_base(last: UInt32s, back: int, out: Bytes, n: int) -> None:
-    """Fill the complement of the base `back` positions before the last one."""
+    """Fill the base that follows the reverse complement context of each lane.
+
+    It is the complement of the base `back` positions before the last one.
+    """
     shift = np.uint32(2 * back)
     for lane in range(n):
         out[lane] = np.uint32(3) - (last[lane] >> shift & np.uint32(3))

@@ -17,14 +17,17 @@ DIRECT_LOGS = np.array([log2(2 * count + 1) for count in range(16)], np.int32)
 
 
 def hashed_class(counts: int) -> int:
-    """Return the class of four 2-bit counts: their sum, or their distance from a single base."""
+    """Return the mixing class of four 2-bit counts: their sum if only one base was counted.
+
+    Else it is a distance from the counts of a single base, from 8 on.
+    """
     fields = [counts >> 2 * base & 3 for base in range(4)]
     total, most = sum(fields), max(fields)
     return total if total == most else 8 + min(7, 2 * (total - most) + (most > 2))
 
 
 def hashed_logs(counts: int) -> int:
-    """Return the logarithms of four 2-bit counts, 16 bits each."""
+    """Return the logarithms of four 2-bit counts for the mixer, 16 bits each."""
     return sum(log2(16 * (counts >> 2 * base & 3) + 1) << 16 * base for base in range(4))
 
 
@@ -37,7 +40,10 @@ HASHED_LOGS = np.array([hashed_logs(counts) for counts in range(256)], np.uint64
 
 @jit_restrict_part
 def predict_direct(found: UInt32s, x: Int32s, place: UInt32s, n: int) -> None:
-    """Fill logarithms and class of direct counts, (lanes,) uint32."""
+    """Fill logarithms and mixing class of n lanes from direct counts.
+
+    found : (lanes,) uint32, four counts of 4 bits
+    """
     nibble = np.uint32(15)
     for lane in range(n):
         word = found[lane]
@@ -54,7 +60,11 @@ def predict_direct(found: UInt32s, x: Int32s, place: UInt32s, n: int) -> None:
 def predict_hashed(
     found: UInt32s, key: UInt32s, shift: int, x: Int32s, place: UInt32s, n: int
 ) -> None:
-    """Fill logarithms and class of hashed counts, (lanes,) uint32; 0 for those of another key."""
+    """Fill logarithms and mixing class of n lanes from hashed counts, 0 for those of another key.
+
+    found : (lanes,) uint32, four counts of 2 bits, and 8 check bits of their key above
+    shift : bits of the key below its check bits
+    """
     octet, field = np.uint32(255), np.uint64(0xFFFF)
     for lane in range(n):
         word = found[lane]
@@ -70,7 +80,11 @@ def predict_hashed(
 
 @jit_restrict_part
 def count_direct(found: UInt32s, base: Bytes, new: UInt32s, n: int) -> None:
-    """Fill direct counts incremented for a base; if that one is at 15, all are halved first."""
+    """Count a base in the direct counts of each lane; a count of 15 first halves all four.
+
+    found : (lanes,) uint32, four counts of 4 bits
+    new : (lanes,) uint32, filled with the new counts
+    """
     nibble = np.uint32(15)
     for lane in range(n):
         shift, word = np.uint32(4) * np.uint32(base[lane]), found[lane]
@@ -83,9 +97,12 @@ def count_direct(found: UInt32s, base: Bytes, new: UInt32s, n: int) -> None:
 def count_hashed(
     found: UInt32s, key: UInt32s, shift: int, base: Bytes, new: UInt32s, n: int
 ) -> None:
-    """Fill hashed counts: that of the base incremented, up to 3, the others reduced to at most 2.
+    """Count a base in the hashed counts of each lane, up to 3; other counts are at most 2 then.
 
     Counts of another key with a sum above 2 are halved and stay; else this context takes the slot.
+
+    found : (lanes,) uint32, four counts of 2 bits, and 8 check bits of their key above
+    new : (lanes,) uint32, filled with the new counts
     """
     octet, pair, halves = np.uint32(255), np.uint32(3), np.uint32(0x55)
     for lane in range(n):
@@ -106,7 +123,7 @@ def count_hashed(
 
 @jit_norefs_part
 def predict_counts(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
-    """Fill the predictions of direct and hashed counts."""
+    """Look up direct and hashed counts of n lanes; fill their logarithms and mixing classes."""
     load_each(tables.slots, lanes.of_hashed, lanes.hashed, n)
     load_each(tables.direct, lanes.of_direct, lanes.direct, n)
     predict_direct(lanes.direct, lanes.x, lanes.place, n)
@@ -116,7 +133,7 @@ def predict_counts(shape: Shape, tables: ModelTables, lanes: DenseState, n: int)
 
 @jit_norefs_part
 def learn_counts(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
-    """Count the coded base; before the contexts of lanes are updated."""
+    """Count the coded base of n lanes in direct and hashed counts, before contexts are updated."""
     count_hashed(lanes.hashed, lanes.key, 24 - shape.slot_bits, lanes.base, lanes.new, n)
     store_each(tables.slots, lanes.of_hashed, lanes.new, n)
     count_direct(lanes.direct, lanes.base, lanes.new, n)
@@ -125,7 +142,7 @@ def learn_counts(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -
 
 @jit_norefs_part
 def learn_complement_direct(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
-    """Count the base of the reverse complement in the direct counts."""
+    """Count the next base on the reverse complement strand in the direct counts of n lanes."""
     load_each(tables.direct, lanes.to_direct, lanes.direct, n)
     other_base(lanes.last, shape.order, lanes.other, n)
     count_direct(lanes.direct, lanes.other, lanes.new, n)
@@ -134,7 +151,7 @@ def learn_complement_direct(shape: Shape, tables: ModelTables, lanes: DenseState
 
 @jit_norefs_part
 def learn_complement_hashed(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
-    """Count the base of the reverse complement in the hashed counts."""
+    """Count the next base on the reverse complement strand in the hashed counts of n lanes."""
     load_each(tables.slots, lanes.to_hashed, lanes.hashed, n)
     other_base(lanes.before, 0, lanes.other, n)
     shift = 24 - shape.slot_bits

@@ -26,13 +26,16 @@ def log2(a: int, b: int = 1) -> int:
 
 
 def _logs() -> list[int]:
-    """Return 256 log2(4 p) for p = i / 4096, with 1/2 for i = 0."""
+    """Build the table LOG of SPEC.md: 256 log2(4 p), rounded, for p = i / 4096.
+
+    For i = 0, p is 1 / 8192.
+    """
     quarter = 1 << LOG_BITS - 2
     return [log2(1, 2 * quarter), *(log2(i, quarter) for i in range(1, 1 << LOG_BITS))]
 
 
 def _powers() -> list[int]:
-    """Return 65535 * 2^(-i / 256), rounded."""
+    """Build the table POWER of SPEC.md: 65535 * 2^(-i / 256), rounded."""
     roots = [1 << _GUARD]
     for j in range(1, UNIT):
         root = 1 << UNIT * _GUARD - j

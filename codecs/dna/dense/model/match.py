@@ -33,7 +33,7 @@ KEPT, RECENT = 0xFFFF, 0xFF  # masks of the miss history
 
 @jit_norefs_inline
 def ones_in(word: int) -> Any:
-    """Return the number of set bits in 16."""
+    """Return the number of one bits in a 16-bit word."""
     word = (word & 0x5555) + (word >> 1 & 0x5555)
     word = (word & 0x3333) + (word >> 2 & 0x3333)
     word = word + (word >> 4) & 0x0F0F
@@ -44,7 +44,11 @@ def ones_in(word: int) -> Any:
 def equal_before(
     codes: Bytes, at: int | np.int64, step: int | np.int64, here: int | np.int64, now: int
 ) -> int:
-    """Return the number of equal bases before two positions, at most 32."""
+    """Return how many bases before two positions are equal, counted backwards, at most 32.
+
+    at, step : position in `codes` and step in its lane of the earlier bases
+    here, now : the same of the current lane
+    """
     n = 0
     if step < now:
         while n < MOST_EQUAL and n < step and codes[at - 1 - n] == codes[here - 1 - n]:
@@ -56,7 +60,11 @@ def equal_before(
 def equal_behind(
     codes: Bytes, at: int | np.int64, step: int | np.int64, here: int | np.int64, now: int
 ) -> int:
-    """Return the number of bases from `at` on that complement those before `here`, at most 32."""
+    """Return how many bases from `at` on complement those before `here`, at most 32.
+
+    step : step of `at` in its lane
+    now : current step; bases from it on are not decoded yet
+    """
     n = 0
     while n < MOST_EQUAL and step + n < now and codes[at + n] == 3 - codes[here - 1 - n]:
         n += 1
@@ -72,14 +80,22 @@ def begin_match(
     step: int | np.int64,
     length: int,
 ) -> None:
-    """Start a match of a lane with the bases from `at` on, in the lane that starts at `low`."""
+    """Start the match of a lane at position `at`, whose base predicts the lane's next base.
+
+    low : first position of the lane that contains `at`
+    step : 1 forwards, -1 on the reverse complement
+    length : number of equal bases before
+    """
     matches.at[lane], matches.low[lane], matches.step[lane] = at, low, step
     matches.length[lane], matches.misses[lane] = length, 0
 
 
 @jit_norefs_inline
 def is_checked(entry: int, key: int, bits: int) -> bool:
-    """Return True if the check bits of an entry, above its position, are the lowest of a key."""
+    """Return True if an entry of the match table is of this key, by its check bits.
+
+    bits : bits of the position, below the check bits
+    """
     above = np.uint32(bits)
     return bool(entry != 0 and entry >> above == np.uint32(key << above) >> above)
 
@@ -88,10 +104,11 @@ def is_checked(entry: int, key: int, bits: int) -> bool:
 def find_match(
     codes: Bytes, shape: Shape, lanes: DenseState, matches: Matches, lane: int, now: int
 ) -> None:
-    """Start a match of a lane without one, from the entry of its own strand, else the other's.
+    """Search an earlier occurrence of a lane's last 16 bases, and start a match there.
 
-    An entry gives the step after 16 bases. On the reverse complement these bases and those after
-    them are compared, and the prediction is the complement of the base before them.
+    The own strand is tried first. An entry of the match table gives the step after 16 bases. On the
+    reverse complement these bases and those after them are compared, and the prediction is the
+    complement of the base before them.
     """
     here, mask = lane * shape.stride + now, (1 << shape.step_bits) - 1
     entry, complement = lanes.entry[lane], lanes.complement_entry[lane]
@@ -113,7 +130,7 @@ def find_match(
 
 @jit_norefs_part
 def load_entries(tables: ModelTables, lanes: DenseState, n: int) -> None:
-    """Look up the earlier positions of the last 16 bases of n lanes, on either strand."""
+    """Look up the match table for the last 16 bases of n lanes, on both strands."""
     load_each(tables.entries, lanes.of_entry, lanes.entry, n)
     load_each(tables.entries, lanes.to_entry, lanes.complement_entry, n)
 
@@ -128,7 +145,7 @@ def find_matches(
     now: int,
     n: int,
 ) -> None:
-    """Start matches in those of n lanes without one."""
+    """Search a match for those of n lanes that have none; `now` is the current step."""
     if shape.enters_first:
         load_entries(tables, lanes, n)
     for lane in range(n):
@@ -138,7 +155,7 @@ def find_matches(
 
 @jit_norefs_inline
 def length_class(length: int) -> int:
-    """Return the class of a match length, 0 to 7."""
+    """Return the class of a match length, 0 to 7, which selects its statistics."""
     short = int(length >= 16) + int(length >= 20) + int(length >= 24) + int(length >= 32)
     return short + int(length >= 48) + int(length >= 96) + int(length >= 256)
 
@@ -147,7 +164,7 @@ def length_class(length: int) -> int:
 def predict_matches(
     codes: Bytes, tables: ModelTables, lanes: DenseState, matches: Matches, n: int
 ) -> None:
-    """Fill the logarithms of the match model: log odds of the predicted base, 0 for others."""
+    """Fill the match model's logarithms of n lanes: log odds of the predicted base, else 0."""
     x, hits = lanes.x, tables.hits
     for lane in range(n):
         x[MATCH_X, lane] = x[MATCH_X + 1, lane] = x[MATCH_X + 2, lane] = x[MATCH_X + 3, lane] = 0
@@ -169,7 +186,7 @@ def predict_matches(
 
 @jit_norefs_part
 def learn_matches(tables: ModelTables, lanes: DenseState, matches: Matches, n: int) -> None:
-    """Update the statistics of matches, then advance or drop each match."""
+    """Update hit probabilities of matches with the coded bases; advance or end each match."""
     hits, state, change = tables.hits, matches.state, matches.change
     for lane in range(n):
         if matches.at[lane] != NOWHERE:
@@ -185,7 +202,7 @@ def learn_matches(tables: ModelTables, lanes: DenseState, matches: Matches, n: i
 
 @jit_norefs_inline
 def move_match(matches: Matches, lane: int, is_hit: bool) -> None:
-    """Advance a match to its next base; drop it at the lane's start or with too many misses."""
+    """Advance a match to its next base; end it at the lane's start or with too many misses."""
     length = matches.length[lane]
     less = length // 2 if length > 32 else 0
     matches.length[lane] = min(MOST_LENGTH, length + 1) if is_hit else less
@@ -198,7 +215,7 @@ def move_match(matches: Matches, lane: int, is_hit: bool) -> None:
 
 @jit_norefs_part
 def enter_positions(shape: Shape, tables: ModelTables, lanes: DenseState, now: int, n: int) -> None:
-    """Enter the current step as the position after the last 16 bases of each of n lanes.
+    """Enter step `now` of n lanes in the match table as the position after their last 16 bases.
 
     Previous entries are looked up first: after the update a lane would find its own entry.
     """

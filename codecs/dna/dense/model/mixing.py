@@ -20,7 +20,11 @@ LEAST_RATE, FADE, MOST_FADED = 256, 1024, 20480
 
 @jit_restrict_part
 def weigh_models(weights: Int32s, place: UInt32s, weight: Int32s, n: int) -> None:
-    """Fill the weights of each model in each of n lanes, in units of 2^-14."""
+    """Fill the mixing weight of each model for each of n lanes, in units of 2^-14.
+
+    place : indices of the weights, by each model's class; those by the class of hashed counts are
+        added
+    """
     for model in range(MODELS):
         second = np.uint32(SECOND + CLASSES * model - CLASSES * HASHED)
         for lane in range(n):
@@ -31,7 +35,10 @@ def weigh_models(weights: Int32s, place: UInt32s, weight: Int32s, n: int) -> Non
 
 @jit_restrict_part
 def sum_logs(weight: Int32s, x: Int32s, d: Int32s, n: int) -> None:
-    """Fill the weighted logarithms, in 1/256 of a bit; no sum overflows 32 bits."""
+    """Fill the weighted sum of the models' logarithms for each base, in 1/256 of a bit.
+
+    No sum overflows 32 bits.
+    """
     for base in range(4):
         for lane in range(n):
             rows = np.int32(weight[0, lane] * x[base, lane])
@@ -44,7 +51,7 @@ def sum_logs(weight: Int32s, x: Int32s, d: Int32s, n: int) -> None:
 
 @jit_restrict_part
 def raise_powers(d: Int32s, power: Int32s, n: int) -> None:
-    """Fill the powers of two, scaled so that the largest is 65535."""
+    """Fill 2^d for each base's weighted logarithm d, scaled so that the largest is 65535."""
     for lane in range(n):
         most = max(max(d[0, lane], d[1, lane]), max(d[2, lane], d[3, lane]))
         for base in range(4):
@@ -53,7 +60,7 @@ def raise_powers(d: Int32s, power: Int32s, n: int) -> None:
 
 @jit_restrict_part
 def share_out(power: Int32s, frequency: Int32s, n: int) -> None:
-    """Fill frequencies with sum TOTAL; the rounding rest goes to the first of the largest."""
+    """Scale powers to frequencies with sum TOTAL; the rounding rest goes to the first largest."""
     for lane in range(n):
         a, c, g, t = power[0, lane], power[1, lane], power[2, lane], power[3, lane]
         total = np.int32(np.int32(a + c) + np.int32(g + t))
@@ -81,7 +88,7 @@ def share_out(power: Int32s, frequency: Int32s, n: int) -> None:
 def slope_weights(
     frequency: Int32s, base: Bytes, x: Int32s, rate: int, weight: Int32s, n: int
 ) -> None:
-    """Fill the gradient of each weight: error times logarithm, summed over the bases."""
+    """Fill the update of each weight: prediction error times logarithm, summed over the bases."""
     pace = np.int32(rate)
     for model in range(MODELS):
         for lane in range(n):
@@ -98,7 +105,7 @@ def slope_weights(
 
 @jit_restrict_part
 def add_weights(weights: Int32s, place: UInt32s, weight: Int32s, n: int) -> None:
-    """Add the updates of all lanes, then clip each weight to MOST_WEIGHT."""
+    """Add the weight updates of all lanes, then clip each weight to +-MOST_WEIGHT."""
     for lane in range(n):  # all models of a lane: no sum waits for the one before it
         for model in range(MODELS):
             weights[place[model, lane]] += weight[model, lane]
@@ -109,7 +116,7 @@ def add_weights(weights: Int32s, place: UInt32s, weight: Int32s, n: int) -> None
 
 @jit_norefs_part
 def mix_models(tables: ModelTables, lanes: DenseState, n: int) -> None:
-    """Fill the frequencies of n lanes."""
+    """Mix the models' logarithms to frequencies of the four bases for n lanes."""
     weigh_models(tables.weights, lanes.place, lanes.weight, n)
     sum_logs(lanes.weight, lanes.x, lanes.d, n)
     raise_powers(lanes.d, lanes.power, n)
@@ -118,12 +125,12 @@ def mix_models(tables: ModelTables, lanes: DenseState, n: int) -> None:
 
 @jit_norefs_part
 def find_slopes(shape: Shape, lanes: DenseState, now: int, n: int) -> None:
-    """Fill the weight updates for the coded base, with a decaying learning rate."""
+    """Fill the weight updates for the coded bases of n lanes, with a decaying learning rate."""
     rate = LEAST_RATE + LEAST_RATE * (MOST_FADED // (FADE + now * shape.lanes))
     slope_weights(lanes.frequency, lanes.base, lanes.x, rate, lanes.weight, n)
 
 
 @jit_norefs_part
 def learn_weights(tables: ModelTables, lanes: DenseState, n: int) -> None:
-    """Apply the updates to all weights."""
+    """Add the weight updates of n lanes."""
     add_weights(tables.weights, lanes.place, lanes.weight, n)

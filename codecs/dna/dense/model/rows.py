@@ -26,7 +26,11 @@ HIGH3, HIGH6 = 26, 20  # bits below the context of the reverse complement
 def predict_row(
     table: UInt64s, last: UInt32s, mask: int, row: UInt64s, x: Int32s, first: int, n: int
 ) -> None:
-    """Fill the rows of the last bases of n lanes, and their logarithms in x[first:first + 4]."""
+    """Look up the probabilities ("row") after each lane's last bases; fill them and logarithms.
+
+    mask : bits of the last bases that index the table
+    first : first row of `x` for the four logarithms
+    """
     low = np.uint32(mask)
     for lane in range(n):
         found = table[last[lane] & low]
@@ -37,14 +41,14 @@ def predict_row(
 
 @jit_restrict_part
 def find_row(table: UInt64s, complement: UInt32s, shift: int, row: UInt64s, n: int) -> None:
-    """Fill the rows of the reverse complement."""
+    """Look up the probabilities for the reverse complement context of n lanes."""
     for lane in range(n):
         row[lane] = table[complement[lane] >> np.uint32(shift)]
 
 
 @jit_restrict_part
 def row_rise(row: UInt64s, base: Bytes, rate: int, rise: UInt64s, n: int) -> None:
-    """Fill the update of a row for a base: lower for the others, higher for itself."""
+    """Fill the update of four probabilities for a base: up for the base, down for the others."""
     shift, field = np.uint64(rate), np.uint64(FIELD)
     kept = (field >> shift) * np.uint64(ONES)
     for lane in range(n):
@@ -56,7 +60,7 @@ def row_rise(row: UInt64s, base: Bytes, rate: int, rise: UInt64s, n: int) -> Non
 
 @jit_restrict_part
 def add_behind(table: UInt64s, last: UInt32s, mask: int, rise: UInt64s, n: int) -> None:
-    """Update the rows of the bases before the last one, which was coded."""
+    """Add updates to the probabilities for the bases before the last one, which was coded."""
     low = np.uint32(mask)
     for lane in range(n):
         table[last[lane] >> np.uint32(2) & low] += rise[lane]
@@ -64,21 +68,21 @@ def add_behind(table: UInt64s, last: UInt32s, mask: int, rise: UInt64s, n: int) 
 
 @jit_restrict_part
 def add_complement(table: UInt64s, complement: UInt32s, shift: int, rise: UInt64s, n: int) -> None:
-    """Update the rows of the reverse complement."""
+    """Add updates to the probabilities for the reverse complement context of n lanes."""
     for lane in range(n):
         table[complement[lane] >> np.uint32(shift)] += rise[lane]
 
 
 @jit_norefs_part
 def predict_rows(tables: ModelTables, lanes: DenseState, n: int) -> None:
-    """Fill rows and logarithms of both orders."""
+    """Look up the probabilities after 3 and after 6 bases of n lanes; fill their logarithms."""
     predict_row(tables.rows3, lanes.last, LOW3, lanes.row3, lanes.x, 0, n)
     predict_row(tables.rows6, lanes.last, LOW6, lanes.row6, lanes.x, 4, n)
 
 
 @jit_norefs_part
 def learn_rows(tables: ModelTables, lanes: DenseState, n: int) -> None:
-    """Learn the coded base, by now the last one, in the rows that predicted it."""
+    """Update the probabilities after 3 and after 6 bases with the coded base, by then the last."""
     row_rise(lanes.row3, lanes.base, RATE3, lanes.rise, n)
     add_behind(tables.rows3, lanes.last, LOW3, lanes.rise, n)
     row_rise(lanes.row6, lanes.base, RATE6, lanes.rise, n)
@@ -87,7 +91,7 @@ def learn_rows(tables: ModelTables, lanes: DenseState, n: int) -> None:
 
 @jit_norefs_part
 def learn_complement_row3(tables: ModelTables, lanes: DenseState, n: int) -> None:
-    """Learn the base of the reverse complement after 3 bases."""
+    """Update the probabilities after 3 bases with the next base on the reverse complement."""
     find_row(tables.rows3, lanes.complement, HIGH3, lanes.row3, n)
     other_base(lanes.last, 3, lanes.other, n)
     row_rise(lanes.row3, lanes.other, RATE3, lanes.rise, n)
@@ -96,7 +100,7 @@ def learn_complement_row3(tables: ModelTables, lanes: DenseState, n: int) -> Non
 
 @jit_norefs_part
 def learn_complement_row6(tables: ModelTables, lanes: DenseState, n: int) -> None:
-    """Learn the base of the reverse complement after 6 bases."""
+    """Update the probabilities after 6 bases with the next base on the reverse complement."""
     find_row(tables.rows6, lanes.complement, HIGH6, lanes.row6, n)
     other_base(lanes.last, 6, lanes.other, n)
     row_rise(lanes.row6, lanes.other, RATE6, lanes.rise, n)

@@ -16,19 +16,20 @@ LINE = 64
 
 
 class Shape(NamedTuple):
-    """Sizes of a block.
+    """Sizes of a dense block: its lanes, which are coded in parallel, and tables of its model.
 
     Attributes
     ----------
-    n : bases, at least 1
-    lanes, steps : lanes, and bases of each but the last, which may have fewer
+    n : number of bases, at least 1
+    lanes, steps : number of lanes, and bases of each lane but the last, which may have fewer
     stride : distance between the first bases of lanes in memory
-    order : order of the direct counts
-    slot_bits, entry_bits : log2 of the slots of hashed counts, of the entries of the match table
-    step_bits : bits of a step in an entry
-    place_bits : bits of lane and step in an entry
-    enters_first : 1 in blocks of an old format, where a step's positions are entered before matches
-        are looked up, which finds these
+    order : number of context bases that index the direct counts
+    slot_bits, entry_bits : log2 of the number of slots of hashed counts, and of entries of the
+        match table
+    step_bits : bits of a step (base index in a lane) in an entry
+    place_bits : bits of lane and step together in an entry
+    enters_first : 1 for the old format, where a step enters its positions in the match table before
+        it looks up matches
     """
 
     n: int
@@ -44,12 +45,12 @@ class Shape(NamedTuple):
 
     @property
     def record(self) -> int:
-        """Number of 16-bit items of an entry and of the slots of its key."""
+        """Number of 16-bit items in a record: an entry of the match table, and slots of its key."""
         return ENTRY + max(ENTRY, 1 << self.slot_bits - self.entry_bits)
 
 
 def lanes_of(n: int) -> int:
-    """Return the number of lanes of a block of n bases."""
+    """Return the number of lanes of a block of n bases: a power of two, 1 to MOST_LANES."""
     lanes = 1
     while lanes < MOST_LANES and n >= 2 * lanes * LEAST_LANE:
         lanes *= 2
@@ -57,7 +58,7 @@ def lanes_of(n: int) -> int:
 
 
 def shape_of(n: int, lanes: int | None = None, enters_first: bool = False) -> Shape:
-    """Return the sizes of a block of n bases; with another number of lanes only in tests."""
+    """Return the sizes of a block of n bases; only tests give another number of lanes."""
     lanes = lanes or lanes_of(n)
     steps, bits = -(-n // lanes), n.bit_length()
     slot_bits, entry_bits = min(MOST_SLOT_BITS, bits + 1), min(MOST_ENTRY_BITS, bits + 1)
@@ -77,5 +78,5 @@ def shape_of(n: int, lanes: int | None = None, enters_first: bool = False) -> Sh
 
 
 def most_words(steps: int) -> int:
-    """Return the most words of a lane: 12 bits per base, as no frequency is below 16."""
+    """Return an upper bound of the words of a lane: 12 bits per base, as frequencies are >= 16."""
     return steps * 3 // 4 + 1 + STATE_WORDS

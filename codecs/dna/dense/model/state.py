@@ -25,19 +25,20 @@ NOWHERE = -1  # address of a lane without a match
 
 
 class ModelTables(NamedTuple):
-    """Adaptive tables of the model.
+    """Adaptive tables of the base model of one block.
 
     Attributes
     ----------
-    rows3, rows6 : (64,) and (4096,) uint64, four probabilities of 16 bits, that of A lowest
-    direct : (4^order,) uint16, four counts of 4 bits
+    rows3, rows6 : (64,) and (4096,) uint64, by the last 3 and 6 bases: four probabilities of 16
+        bits, that of A lowest
+    direct : (4^order,) uint16, by the last `order` bases: four counts of 4 bits
     slots : (record * 2^entry_bits,) uint16, records of an entry and of hashed counts: four of 2
         bits, and 8 check bits above. The highest bits of one key index both, so that the two lie in
         one cache line
     entries : the same memory as uint32: last position of 16 bases, and check bits above
-    hits : (HITS,) int32, 16-bit probability that a match continues
-    weights : (2 * MODELS * CLASSES,) int32, in units of 2^-20; by the model's own class, then by
-        the class of the hashed counts
+    hits : (HITS,) int32, 16-bit probability that a match predicts right, by its state
+    weights : (2 * MODELS * CLASSES,) int32, mixing weights in units of 2^-20; by the model's own
+        class, then by the class of the hashed counts
     """
 
     rows3: U64
@@ -50,17 +51,18 @@ class ModelTables(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """Current match of each lane.
+    """Current match of each lane: an earlier occurrence of its last bases, which predicts the next.
 
     Attributes
     ----------
-    at : (lanes,) int64, address of the predicting base, or NOWHERE
-    low : (lanes,) int64, address of the first base of that lane
+    at : (lanes,) int64, index in `codes` of the predicting base, or NOWHERE without a match
+    low : (lanes,) int64, index of the first base of the lane that contains it
     step : (lanes,) int64, 1 forwards, -1 on the reverse complement
-    length : (lanes,) int64, equal bases, reduced after misses
-    misses : (lanes,) int64, history of 16 bases, 1 for a miss, the last one lowest
+    length : (lanes,) int64, number of equal bases, reduced after misses
+    misses : (lanes,) int64, a bit for each of the last 16 bases, 1 for a wrong prediction, the
+        latest lowest
     state, base : (lanes,) int64, index in `hits`, and predicted base
-    change : (lanes,) int32, update of the probability
+    change : (lanes,) int32, update of the probability in `hits`
     """
 
     at: I64
@@ -74,21 +76,23 @@ class Matches(NamedTuple):
 
 
 class DenseState(NamedTuple):
-    """State of one step of all lanes; each is (lanes,) or has lanes on its last axis.
+    """Contexts, table look-ups and predictions of all lanes in one step.
 
     Attributes
     ----------
     last, complement : uint32, the last 16 bases, the latest lowest; their reverse complement
-    before : uint32, the base before `last`
+    before : uint32, the base before the 16 of `last`
     key, complement_key : uint32, hashes of `last` and `complement`
     of_direct, of_hashed, of_entry : uint32, table indices of `last`
     to_direct, to_hashed, to_entry : uint32, table indices of `complement`
-    direct, hashed, entry, complement_entry, new : uint32, values read there, next value to store
-    row3, row6, rise : uint64, rows read, and their updates
-    x : (4 * MODELS, lanes) int32, logarithms, four of each model
+    direct, hashed, entry, complement_entry, new : uint32, values read at these indices; next value
+        to store
+    row3, row6, rise : uint64, items read from `rows3` and `rows6`, and their update
+    x : (4 * MODELS, lanes) int32, logarithms of the bases' odds, four of each model
     place : (2 * MODELS, lanes) uint32, indices of the weights in use
-    weight : (MODELS, lanes) int32, in units of 2^-14; then the updates, of 2^-20
-    d, power, frequency : (4, lanes) int32
+    weight : (MODELS, lanes) int32, weights in units of 2^-14; then their updates in 2^-20
+    d, power, frequency : (4, lanes) int32, weighted logarithm, its power of two, and frequency of
+        each base
     base, other : uint8, coded base; base learned for the reverse complement
     """
 
@@ -136,7 +140,7 @@ def new_tables(shape: Shape) -> ModelTables:
 
 
 def new_matches() -> Matches:
-    """Return the state of lanes without a match."""
+    """Return `Matches` of lanes without a match."""
     at = np.full(MOST_LANES, NOWHERE, np.int64)
     low, step, length, misses, state, base = np.zeros((6, MOST_LANES), np.int64)
     change = np.zeros(MOST_LANES, np.int32)
@@ -144,7 +148,7 @@ def new_matches() -> Matches:
 
 
 def new_lanes() -> DenseState:
-    """Return the state of lanes before their first base: after 16 times A."""
+    """Return the state of lanes before their first base: the last 16 bases are A."""
     lanes = DenseState(
         last=np.zeros(MOST_LANES, np.uint32),
         complement=np.zeros(MOST_LANES, np.uint32),

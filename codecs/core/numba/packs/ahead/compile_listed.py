@@ -26,7 +26,10 @@ LIST = "list"  # file of the kernels, in the folder where helpers claim them
 
 
 def main(folder: str) -> None:
-    """Compile the kernels of the list in a folder, from its end; exit with the parent process."""
+    """Run a helper process: compile the kernels listed in a folder, from the last one on.
+
+    It exits with the parent process, and skips kernels that other helpers have claimed.
+    """
     Thread(target=_end_with_parent, daemon=True).start()
     lines = Path(folder, LIST).read_text(encoding="ascii").splitlines()
     for number, line in reversed(list(enumerate(lines))):
@@ -37,12 +40,12 @@ def main(folder: str) -> None:
 
 
 def missing_kernels(kernels: Sequence[ListedKernel]) -> list[ListedKernel]:
-    """Return the kernels that this process would have to compile."""
+    """Return the kernels whose machine code is in no pack and not in the user's cache."""
     return [kernel for kernel in kernels if _is_missing(kernel)]
 
 
 def compile_listed_kernel(listed: ListedKernel) -> None:
-    """Compile a kernel into the user's cache, unless another process does or did so."""
+    """Compile a listed kernel into the user's cache, unless another process does or did so."""
     kernel, types = find_kernel(listed), parse_types(listed.types)
     if kernel is None:
         return
@@ -61,7 +64,7 @@ def _is_missing(listed: ListedKernel) -> bool:
 
 
 def find_kernel(listed: ListedKernel) -> Any:
-    """Return a listed kernel; None if processors like this one have another one."""
+    """Import a listed kernel; None if it is for processors with other vectors."""
     here = WIDE if "avx512f" in features() else NARROW
     if listed.vectors not in (ALL, here):
         return None

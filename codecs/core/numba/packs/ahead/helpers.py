@@ -45,13 +45,13 @@ SHARE = 1.0  # smallest seconds of compilation per helper, as its start takes ha
 
 @dataclass
 class _Ahead:
-    """Cache misses of this process, and work of its helpers; changed under Numba's lock.
+    """Kernels that this process missed in its caches, and helper processes that compile others.
 
     Attributes
     ----------
     missed : keys of kernels that were in no cache
     given : keys of kernels that helpers had to compile, or that were not worth one
-    helpers : running processes
+    helpers : helper processes, which may have ended
     """
 
     missed: set[str] = field(default_factory=set)
@@ -63,7 +63,10 @@ _now = _Ahead()
 
 
 def missed(function: str, signature: tuple[Type, ...]) -> None:
-    """Start helpers for the other kernels of a command after a cache miss, if it is worthwhile."""
+    """Record that a kernel was in no cache; start helpers for the command's other kernels.
+
+    They are started only if that is worthwhile.
+    """
     command = os.environ.get(COMMAND)
     if not command or not sys.executable:
         return
@@ -75,7 +78,10 @@ def missed(function: str, signature: tuple[Type, ...]) -> None:
 
 
 def _expected(command: str, key: str) -> list[ListedKernel]:
-    """Return the kernels that all lists with this kernel and most earlier misses have in common."""
+    """Predict the kernels that a command needs after a cache miss, from its recorded lists.
+
+    These are the kernels common to all lists with this kernel and the most earlier misses.
+    """
     fitting = [found for found in lists_of(command) if key in _keys(found)]
     if not fitting:
         return []
@@ -91,7 +97,10 @@ def _keys(found: KernelList) -> frozenset[str]:
 
 
 def _start(needed: Sequence[ListedKernel]) -> None:
-    """Start helpers, unless the work is too small, or another process of this command has some."""
+    """Start helper processes to compile kernels, unless it is too little work.
+
+    They are not started either if another process of this command has some.
+    """
     seconds = sum(kernel.seconds for kernel in needed)
     count = min(usable_cores() - 1, int(seconds / SHARE))
     if seconds < WORTH or count < 1:
@@ -111,7 +120,7 @@ def _start(needed: Sequence[ListedKernel]) -> None:
 
 
 def _helper(folder: str) -> subprocess.Popen[bytes]:
-    """Start a helper, which ends with this process, as its standard input does."""
+    """Start a helper process for the list in a folder; it ends with this process."""
     return subprocess.Popen(
         [sys.executable, "-P", "-c", HELPER, folder],
         stdin=subprocess.PIPE,
@@ -134,7 +143,7 @@ def _clean_up(
 
 @atexit.register
 def stop() -> None:
-    """End the helpers, as nobody needs their kernels any more."""
+    """End the helper processes at exit, as nobody needs their kernels any more."""
     for helper in _now.helpers:
         helper.kill()
         helper.wait()

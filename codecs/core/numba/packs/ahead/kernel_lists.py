@@ -28,15 +28,15 @@ HEAD = "# Kernels that first runs of this folder call. Written by `gangsaw kerne
 
 @dataclass(frozen=True)
 class ListedKernel:
-    """Kernel that Python calls, in a list.
+    """Entry of a list of kernels: a kernel that Python called with these types.
 
     Attributes
     ----------
-    function : module and name
-    types : of its arguments, by `write_types`
+    function : "module:name" of the kernel
+    types : types of the arguments, as text by `write_types`
     seconds : time to compile it with its callees, except for those that an earlier kernel calls
-    count : number of kernels that are compiled then
-    vectors : of processors that call it: "all", "wide" or "narrow"
+    count : number of kernels compiled in that time, this one and its callees
+    vectors : vectors of the processors that call it: "all", "wide" (64 bytes) or "narrow"
     """
 
     function: str
@@ -47,23 +47,23 @@ class ListedKernel:
 
     @property
     def key(self) -> str:
-        """Identity of the kernel, without its cost."""
+        """Function and types: identity of the kernel in lists."""
         return f"{self.function} {self.types}"
 
     def line(self) -> str:
-        """Return the kernel's line in a file."""
+        """Return the kernel's line in a file of lists."""
         return f"{self.seconds:.2f} {self.count} {self.vectors} {self.key}\n"
 
 
 @dataclass(frozen=True)
 class KernelList:
-    """Kernels of a command.
+    """Kernels that recorded runs of a command called.
 
     Attributes
     ----------
-    command : its first word
+    command : first word of the command
     runs : warm-up runs that called these kernels
-    kernels : in the order of their calls
+    kernels : kernels in the order of their first calls
     """
 
     command: str
@@ -71,18 +71,18 @@ class KernelList:
     kernels: tuple[ListedKernel, ...]
 
     def text(self) -> str:
-        """Return the list's lines in a file."""
+        """Return the lines of this list in a file of lists."""
         lines = "".join(kernel.line() for kernel in self.kernels)
         return f"\n[{self.command}] {'; '.join(self.runs)}\n{lines}"
 
 
 def write_lists(path: Path, lists: Iterable[KernelList]) -> None:
-    """Write the lists of a domain."""
+    """Write a file with the kernel lists of a domain, such as genomics."""
     path.write_text(HEAD + "".join(found.text() for found in lists), encoding="ascii")
 
 
 def read_lists(path: Path) -> Iterator[KernelList]:
-    """Yield the lists of a file; raise ValueError if it has another format."""
+    """Yield the kernel lists of a file; raise ValueError if it has another format."""
     for part in path.read_text(encoding="ascii").split("\n[")[1:]:
         head, *lines = part.splitlines()
         command, _, runs = head.partition("] ")
@@ -90,20 +90,20 @@ def read_lists(path: Path) -> Iterator[KernelList]:
 
 
 def parse_line(line: str) -> ListedKernel:
-    """Return the kernel of a line."""
+    """Parse the result of `ListedKernel.line`."""
     seconds, count, vectors, function, types = line.rstrip("\n").split(" ", 4)
     return ListedKernel(function, types, float(seconds), int(count), vectors)
 
 
 @lru_cache
 def lists_of(command: str) -> tuple[KernelList, ...]:
-    """Return the lists of a command from all installed domains."""
+    """Return the kernel lists of a command from all installed domains."""
     every = (found for path in list_files().values() for found in read_lists(path))
     return tuple(found for found in every if found.command == command)
 
 
 def list_files() -> dict[str, Path]:
-    """Return the files of lists by the names of their domains, without importing warm-up runs."""
+    """Return the files of kernel lists by domain name, without importing the warm-up runs."""
     modules = {
         name: several[0].module for name, several in entry_points.find_entries(GROUP).items()
     }

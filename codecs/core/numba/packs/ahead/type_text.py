@@ -27,12 +27,12 @@ ARRAY = re.compile(r"\[(\d+)([CFA])([!?]*)\]")
 
 
 def write_types(signature: Iterable[types.Type]) -> str:
-    """Return the types of a signature as text; raise ValueError for a type without a text form."""
+    """Return Numba argument types as text; raise ValueError for a type without a text form."""
     return f"({', '.join(map(_write, signature))})"
 
 
 def parse_types(text: str) -> tuple[types.Type, ...]:
-    """Return the types from the text of `write_types`.
+    """Parse the text of `write_types` to Numba types.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def _parse(tokens: deque[str]) -> types.Type:
 
 @lru_cache
 def _record(text: str) -> types.Type:
-    """Return a record of packed fields."""
+    """Return Numba's record type of packed fields from "name:type name:type ..."."""
     fields = [field.split(":") for field in text.split()]
     return from_dtype(np.dtype([(name, np.dtype(kind)) for name, kind in fields]))
 
