@@ -43,7 +43,7 @@ def first_mapped(pieces: Layout) -> Flags:
 
 
 def ascends(targets: Int64s) -> bool:
-    """Return True if most positions are not less than the one before."""
+    """Return True if most columns are not less than the one before."""
     return MOST_BACK * int((np.diff(targets) < 0).sum()) < targets.size - 1
 
 
