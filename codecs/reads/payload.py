@@ -190,8 +190,7 @@ def check_spans(payload: BlockLanes, spans: Int64s) -> None:
     """Raise CorruptChunk unless the windows' lines are the lines of their block, in order.
 
     The requested windows are adjacent. The first of them is the block's first window, or is not
-    empty, and
-    every line that begins in one of them must be present.
+    empty, and every line that begins in one of them must be present.
 
     spans : (n_windows, 3) int64 of each window: start and end of its text, and its lines; negative
         numbers if it is damaged, anything if it is empty

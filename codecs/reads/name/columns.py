@@ -75,8 +75,8 @@ class NameLines(NamedTuple):
     lane : bytes of a window
     template : tokens of the line that precedes each window's first one
     n_template : number of these tokens
-    differences : (COLUMNS, DIFFERENCES) bool, True if a number is written as a difference
-        from the line before, see `chosen_differences`
+    differences : (COLUMNS, DIFFERENCES) bool, True if a number is written as a difference from the
+        line before, see `chosen_differences`
     most : largest number of lines to write of each window
     both : True in sample windows: with a difference, also the operand of the plain number is
         written

@@ -32,7 +32,7 @@ class Decimals(NamedTuple):
 
 
 class Signs(NamedTuple):
-    """Properties of a block, estimated from a sample.
+    """Signs that a block holds integers, estimated from a sample.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def _on_grids(
 
 
 def _coarsest(factor: float, divisor: float, numbers: npt.NDArray[np.int64]) -> Decimals:
-    """Return the grid with the common factor of the numbers moved into its step."""
+    """Return the grid with the common factor of the sampled integers moved into its step."""
     common = max(1, int(np.gcd.reduce(numbers)))
     return Decimals(factor * common, divisor, numbers // common)
 

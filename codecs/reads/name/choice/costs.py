@@ -30,8 +30,8 @@ class CostScratch(NamedTuple):
 
     Attributes
     ----------
-    some, by_byte, by_source : (n,) uint32, notes of the stream (`note_contexts`): a sample of
-        them, then the notes sorted by their byte and by a context byte
+    some, by_byte, by_source : (n,) uint32, notes of the stream (`note_contexts`): a sample of them,
+        then the notes sorted by their byte and by a context byte
     bounds : (SYMBOLS + 1,) int64, start of each value in the last sorted array
     symbols, counts : (SYMBOLS,) int64, bytes that occur in one table, ascending, and how often
     short : (LENGTHS, SYMBOLS) int64, byte counts by bit length of the context byte

@@ -103,8 +103,7 @@ def split_nodes(rows: NodeRows, prices: Prices, most: int, children: Int32s, log
     Parameters
     ----------
     most : largest number of nodes of the next level
-    children : zeroed (n_nodes, size) int32, filled: node of the next level for each component
-        value
+    children : zeroed (n_nodes, size) int32, filled: node of the next level for each component value
     logs : `logarithms`
 
     Returns
@@ -199,8 +198,7 @@ def mark_own(
     Parameters
     ----------
     totals, rest : totals of `sums` by component value and by quality value; `rest` finally lacks
-        the
-        counts of separate nodes
+        the counts of separate nodes
     order : component values, the frequent ones first
     """
     total = totals.sum()

@@ -31,8 +31,7 @@ class PieceAnchor(NamedTuple):
     Attributes
     ----------
     end, strand : column at which the mapped piece before ends, in reading direction, and its
-        strand;
-        -1 and 0 if there is none
+        strand; -1 and 0 if there is none
     """
 
     end: int

@@ -77,8 +77,7 @@ def add_votes(
     """Add bases of the text to columns [begin, end); a base wins with strictly more votes.
 
     `at` is the index of the first base in `free_codes`, where all of them are set to GONE. If
-    `step` is
-    -1, the reverse complement is added.
+    `step` is -1, the reverse complement is added.
     """
     flip = 3 if step < 0 else 0
     for column in range(begin, end):

@@ -210,7 +210,7 @@ def show_groups(state: Walk, piece: int) -> None:
 
 @jit_norefs_inline
 def column_of(state: Walk, piece: int, kmer: int) -> tuple[Any, Any]:
-    """Return the column of a piece's k-mer, and 1 if its hash is of the reverse complement."""
+    """Return the column of a placed piece's k-mer, and 1 if its hash is of the other strand."""
     mapped, word = state.mapped, np.int64(state.kmer_index.kmers[kmer, PLACE])
     if mapped.strands[piece]:
         column = mapped.ends[piece] - (word >> 1) - state.kmer_index.k
