@@ -34,7 +34,7 @@ def _best(data: bytes, dtype: str, shape: tuple[int, int, int]) -> str:
 
 
 def _encoded(cube: NumpyArray, axes: str) -> int:
-    """Return the bytes of a sample with these axes, encoded as a single block."""
+    """Return the bytes of a sample with these axes (a permutation of "zyx"), as a single block."""
     from gangsaw.codecs.ccsds123.codec import Ccsds123
 
     return len(Ccsds123(axes=axes, block=(0, 0, 0)).encode_chunk(cube))

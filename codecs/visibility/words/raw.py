@@ -42,7 +42,10 @@ def split_parts(words: NumpyArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
 
 
 def decode_raw(data: npt.NDArray[np.uint8], block: NumpyArray) -> None:
-    """Fill a block (time, frequency, ...) from a payload; raise CorruptChunk as `words_of` does."""
+    """Copy a raw payload to its block (time, frequency, ...).
+
+    Raise CorruptChunk like `words_of`.
+    """
     shape, dtype = words_layout(block)
     from_words(words_of(data, shape, np.dtype(dtype)).astype(dtype, copy=False), block)
 
