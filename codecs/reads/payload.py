@@ -111,7 +111,7 @@ def pack_payload(lines: Lines, coded: Coded | None) -> tuple[Text, Int64s]:
 
 
 def lanes_for(lane: int, lane_bits: Int64s, first: int, end: int) -> Int64s:
-    """Return the lanes that items first..end - 1 of a block need.
+    """Return the lanes to decode for items first..end - 1 of a block.
 
     The line that contains the first item may start in an earlier window, the last non-empty one
     before it. The result includes empty windows between them: `check_spans` verifies that they are

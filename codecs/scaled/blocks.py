@@ -134,7 +134,7 @@ def decode_scaled(encoded: EncodedBlock, block: NumpyArray, params: Params) -> N
 
 
 def take_apart(encoded: EncodedBlock) -> tuple[int, Payload, Payload]:
-    """Return the number of masks, the bytes of exceptions, and the inner payload."""
+    """Return the parts of a payload: number of masks, bytes of exceptions, inner payload."""
     data = encoded.data
     if data.size < HEAD.size:
         raise CorruptChunk(f"a block of {data.size} bytes is cut short")
@@ -145,7 +145,7 @@ def take_apart(encoded: EncodedBlock) -> tuple[int, Payload, Payload]:
 
 
 def inner_runs(data: Payload, lane_bits: npt.NDArray[np.int64] | None) -> Runs:
-    """Return the inner codec's payload as its input; raise CorruptChunk if its lanes are longer."""
+    """Return the inner payload as input of its decoder; raise CorruptChunk if lanes exceed it."""
     if lane_bits is not None and int(lane_bits.sum()) > 8 * data.size:
         raise CorruptChunk("the lanes are longer than the integers")
     return Runs((data,), None if lane_bits is None else lane_bits[None])
@@ -163,7 +163,7 @@ def word_type(floats: NumpyArray) -> Dtype:
 
 
 def words_in(floats: NumpyArray) -> NumpyArray:
-    """Return the bits of contiguous floats, (n,), as a view."""
+    """Return the bits of contiguous floats as a view, (n,) unsigned integers."""
     return floats.reshape(-1).view(word_type(floats))
 
 

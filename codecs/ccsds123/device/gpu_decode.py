@@ -106,7 +106,7 @@ def _checked(encoded: EncodedBlock, target: DeviceArray, params: Params) -> Chec
 
 
 def _group_blocks(blocks: Sequence[CheckedBlock]) -> list[list[int]]:
-    """Return the numbers of the blocks of each launch: same dtype and resolved params.
+    """Return the numbers of the blocks of each kernel launch: same dtype and resolved params.
 
     Blocks of a single column resolve to other params.
     """

@@ -101,10 +101,7 @@ def encode_group(
 def _encode_once(
     sources: Sequence[DeviceArray], params: Params, capacity: Table | None
 ) -> tuple[list[Stream], Table]:
-    """Return streams with the bit lengths of their lanes, and numbers of blocks that overflowed.
-
-    The capacity is larger in blocks that overflowed.
-    """
+    """Return streams with the bit lengths of their lanes, and numbers of blocks that overflowed."""
     images = [params.image(source.shape, source.dtype) for source in sources]
     implied = [expected_header(image, params) for image in images]
     headers = [header for _, header in implied]

@@ -59,7 +59,7 @@ Array = NumpyArray
 
 
 class Decoder(NamedTuple):
-    """Constants of the entropy decoder."""
+    """Constants of the sample-adaptive entropy decoder for one stream."""
 
     depth: int  # D
     unary_limit: int  # U_max
@@ -153,7 +153,10 @@ def measure_codewords(
     lo: int,
     hi: int,
 ) -> None:
-    """Store the value of each codeword's unary part in delta, and the part's length in code.
+    """Store the value of each codeword's unary part in delta, and its two lengths in code.
+
+    Those are the length of the unary part, above LENGTH_BITS bits, and that of the bits after it,
+    below.
 
     The length of the bits after it is in the low LENGTH_BITS of `code`.
 

@@ -37,7 +37,7 @@ OUT_OF_RANGE = "a mapped residual lies outside the range of the samples"
 
 @jit_inline_part
 def _row_back(s: State, row: int, back: int) -> Any:
-    """Return the row of samples `back` steps before row `row` of the ring buffer."""
+    """Return the samples of the step `back` steps before ring row `row`."""
     row -= back
     return ahead(s.ring, (row + s.rows if row < 0 else row) * s.width)
 
@@ -150,7 +150,7 @@ def begin_band(p: WavePredictor, s: State, z: int) -> None:
 
 @jit_inline
 def active(p: WavePredictor, step: int, low: int, high: int) -> tuple[int, int]:
-    """Return the bands [lo, hi) of low to high - 1 that are at t >= 1 at a step, in whole vectors.
+    """Return the bands [lo, hi) of a strip [low, high) with t >= 1 at a step, in whole vectors.
 
     There are none if hi <= lo.
     """

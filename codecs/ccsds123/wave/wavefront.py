@@ -205,6 +205,6 @@ def unmap(
 
 @jit_restrict_part
 def central_difference(difference: Row, sample: Row, sigma: Row, lo: int, hi: int) -> None:
-    """Compute d = 4 s - sigma."""
+    """Compute the central differences d = 4 s - sigma (4.5) of bands lo to hi - 1."""
     for z in range(lo, hi):
         difference[z] = fit(4 * sample[z] - sigma[z], sigma)

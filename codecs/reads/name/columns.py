@@ -69,7 +69,7 @@ class NameLines(NamedTuple):
 
     Attributes
     ----------
-    text : (used,) uint8
+    text : (used,) uint8, names with their newlines
     starts, ends : (n,) int64 of lines, see `Lines`
     windows : (n_windows + 1,) int64, first line of each window, see `Lines`
     lane : bytes of a window

@@ -50,7 +50,7 @@ class Cuts(NamedTuple):
     Attributes
     ----------
     places : (COLUMNS + 1,) int64, start of each token in the line, and end of the last one
-    kinds : (COLUMNS,) uint8
+    kinds : (COLUMNS,) uint8, kind of each token, see `Token`
     values : (COLUMNS,) int64, values of numbers of at most MOST_DIGITS digits
     """
 

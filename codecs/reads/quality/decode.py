@@ -100,7 +100,7 @@ def lows_of(frequencies: npt.NDArray[np.uint16], n_values: int) -> npt.NDArray[n
 
 
 def pad_alphabet(alphabet: Text) -> Text:
-    """Return `DecoderModel.alphabet`."""
+    """Return the quality bytes padded to 256, as `DecoderModel.alphabet`."""
     return np.concatenate((alphabet, np.zeros(SYMBOLS - alphabet.size, np.uint8)))
 
 

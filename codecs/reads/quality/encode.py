@@ -86,7 +86,7 @@ def encoded_windows(runs: TokenRuns, entries: Entries) -> tuple[npt.NDArray[np.u
 
 @jit
 def close_up(lane_ends: Int64s, sizes: Int64s, out: UInt16s) -> int:
-    """Move lanes together to the front; return the number of words."""
+    """Move the lanes together to the front of `out`; return the number of words."""
     at = 0
     for i in range(sizes.size):
         begin = lane_ends[i] - sizes[i]

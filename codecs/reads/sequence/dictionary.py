@@ -46,8 +46,8 @@ class Dictionary(NamedTuple):
     tables : rANS tables of all syntax elements
     forward, backward : (size + SPARE,) uint8, bases of the consensus on both strands
     size : columns of the consensus
-    low_bits : raw bits of a position that is not near
-    hot : (MOST_ANCHORS + 1,) int64, anchors from 1 on; -1 for none
+    low_bits : raw bits of a position that is coded in full
+    hot : (MOST_ANCHORS + 1,) int64, frequent anchors (2 * column + strand) from 1 on; -1 for none
     columns : (n + 2,) int64, columns of class > 0, between two that are FAR off
     variants : (n + 2,) uint8: their class - 1, and from bit 2 on their second base
     marks : (n_words,) uint64: bits of such columns, 64 per word

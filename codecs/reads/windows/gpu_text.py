@@ -95,9 +95,8 @@ class TextDecoder:
     def _launched(self, blocks: dict[int, WindowsOfBlock]) -> dict[int, Int64s | None]:
         """Decode the wanted windows of blocks on the device; return their spans, (n, 3) int64 each.
 
-        A span is start, end and number of lines of a window.
-
-        It is None for a block whose buffers `rooms` cannot be filled: its windows are not decoded.
+        A span is start, end and number of lines of a window. The result is None for a block whose
+        buffers `rooms` cannot be filled: its windows are not decoded.
         """
         on_device = Blocks(list(blocks.values()))
         filled = [True] * len(blocks) if self.fill_rooms is None else self.fill_rooms(on_device)

@@ -75,7 +75,7 @@ _per_thread = ThreadScratch()
 
 
 def encode_dense(block: NumpyArray) -> Payload:
-    """Encode a block; return its payload, including its kind byte, (n,) uint8.
+    """Encode a block as kind `dense`; return its payload with the kind byte, (n,) uint8.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def decode_dense(data: Payload, block: NumpyArray) -> None:
 
 
 def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode a block; see `encode_dense`."""
+    """Encode a block as kind `dense`; see `encode_dense`."""
     return Encoded((encode_dense(block),))
 
 

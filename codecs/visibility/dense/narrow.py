@@ -73,7 +73,7 @@ def decode_narrow(data: Payload, block: NumpyArray) -> None:
 
 
 def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode a block; see `encode_narrow`."""
+    """Encode a block as kind 4 or 3; see `encode_narrow`."""
     return Encoded(encode_narrow(block))
 
 

@@ -106,7 +106,7 @@ CODING = FastCoding()
 
 
 def encode_fast(block: NumpyArray) -> Payload:
-    """Encode a block; return its payload, including its kind byte, (n,) uint8.
+    """Encode a block as kind `fast`; return its payload with the kind byte, (n,) uint8.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def _to_words(
 
 
 def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode a block; see `encode_integers`."""
+    """Encode a block as kind 5, 4 or 3; see `encode_integers`."""
     return Encoded(encode_integers(block))
 
 

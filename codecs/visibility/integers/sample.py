@@ -99,7 +99,7 @@ def _on_grids(
     divisors: npt.NDArray[np.float64],
     word_bytes: int,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Return the integers of (n, 1) floats on each grid, and a mask of exact ones."""
+    """Return the integers of (n, 1) floats on each grid of decimals, and a mask of exact ones."""
     wholes = np.floor(x * (divisors / factors) + 0.5)
     same = (wholes * factors / divisors).astype(f"f{word_bytes}") == x
     return wholes, same & (np.abs(wholes) < LARGEST[word_bytes])

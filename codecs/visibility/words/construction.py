@@ -29,7 +29,7 @@ def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
 
 
 def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block (time, frequency, ...); raise CorruptChunk as `decode_construction` does."""
+    """Decode a block (time, frequency, ...); raise CorruptChunk like `decode_construction`."""
     words = reused_words(block)
     decode_construction(encoded.data, words)
     from_words(words, block)

@@ -56,12 +56,15 @@ def encode_raw_block(block: NumpyArray) -> Encoded:
 
 
 def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode a block; see `encode_raw_block`."""
+    """Encode a block as its raw words; see `encode_raw_block`."""
     return encode_raw_block(block)
 
 
 def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block (time, frequency, ...); raise CorruptChunk as `words_of` does."""
+    """Copy a raw payload to its block (time, frequency, ...).
+
+    Raise CorruptChunk like `words_of`.
+    """
     decode_raw(coded.data, block)
 
 

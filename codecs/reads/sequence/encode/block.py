@@ -29,10 +29,10 @@ class SequenceBlock(NamedTuple):
     begin, end, position : (m,) int64, see `Layout`
     strand : (m,) uint8
     is_mapped : (m,) bool
-    hot : (m,) uint8, 0 or the number of the anchor
+    hot : (m,) uint8, number of the piece's anchor among the frequent ones, else 0
     forward, backward : columns of the consensus, see `ConsensusColumns`
     size : number of columns
-    low_bits : raw bits of a position that is not near
+    low_bits : raw bits of a position that is coded in full
     is_sorted : True if most lines are in the order of their positions
     pairs : True if lines 2i and 2i + 1 are mates
     """

@@ -62,7 +62,10 @@ def most_frequent_first(lines: Lines, codes: npt.NDArray[np.uint8]) -> Int64s:
 
 
 def lines_in(order: Int64s, lines: Lines) -> Lines:
-    """Return lines in another order, each with a newline."""
+    """Return lines in another order, each with a newline.
+
+    order : (n,) numbers of the lines
+    """
     lengths = (lines.ends - lines.starts)[order]
     ends = np.cumsum(lengths + 1) - 1
     own = Lines(np.empty(int(ends[-1]) + 1, np.uint8), ends - lengths, ends, False, order, 0)
@@ -72,7 +75,7 @@ def lines_in(order: Int64s, lines: Lines) -> Lines:
 
 @jit
 def copy_reordered_lines(text: Bytes, starts: Int64s, out: Lines) -> None:
-    """Copy lines from other starts to the text of `out`."""
+    """Copy lines that start at `starts` of a text to the lines of `out`."""
     for i in range(starts.size):
         n = out.ends[i] - out.starts[i]
         for k in range(n):

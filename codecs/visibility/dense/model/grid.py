@@ -22,12 +22,13 @@ LEAST_SHARE, LEAST_GAIN = 1 / 32, 1024
 
 
 class Grid(NamedTuple):
-    """Set of floats with short fractions: multiples of one number, or with zeros at their end.
+    """Set of floats with short fractions: multiples of one number, or fractions that end with 0.
 
     Attributes
     ----------
     kind : NO_GRID, ABSOLUTE, RELATIVE
-    value : exponent field of the quantum; or the number of zero bits at the end of mantissas
+    value : exponent field of the number, if ABSOLUTE; zero bits at the end of fractions, if
+        RELATIVE
     has_near_grid : True if values near the grid have symbols, too
     """
 

@@ -31,12 +31,14 @@ MOST_TABLE_BYTES = N_TABLES * (1 + N_SYMBOLS * (1 + rans_tables.PRECISION)) // 8
 class BlockChoice(NamedTuple):
     """Encoder choices of a `dense` block, shared with its decoder.
 
-    has_integers : True if all values are integers of a block of kind 5, with no words or residuals
-
+    Attributes
+    ----------
     means : kind of mean that predicts the size of values (model/scale.py)
+    grid : set of values with short fractions
     starts : exponents of words and of residuals without a neighbour
-    commonest : most frequent non-finite word, None without one
+    commonest : most frequent non-finite word; None without one
     predictors : (32 * n_strips,) uint8, predictor of each lane
+    has_integers : True if all values are integers of a block of kind 5, with no words or residuals
     """
 
     means: int

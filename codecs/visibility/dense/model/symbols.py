@@ -54,7 +54,7 @@ def to_symbol(octave: Vector, quarter: Vector) -> Any:
 def from_symbol(symbol: Vector) -> Any:
     """Return octave, number of given fraction bits, and these as the first two of the fraction.
 
-    Symbols are those of values on the grid.
+    Symbols are those of values on the grid, or of other values minus PLANE.
     """
     middle = symbol - HALVES
     is_high, is_low = symbol < HALVES, symbol > WHOLES - 1
