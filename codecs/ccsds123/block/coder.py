@@ -117,10 +117,7 @@ def _put(out: Bytes, position: int, value: int, width: int) -> Any:
 
 @jit_part
 def _segment_end(block: int, interval: int, n_blocks: int) -> int:
-    """Return the end of the segment of a block; a run of zero blocks stays within one segment.
-
-    interval : blocks between references
-    """
+    """Return the end of a block's segment; a run of zero blocks stays within one segment."""
     start = block - block % interval
     segment_end = start + (block - start) // SEGMENT * SEGMENT + SEGMENT
     return min(segment_end, start + interval, n_blocks)
@@ -146,10 +143,7 @@ def _encode_blocks(blocks: UInt32s, depth: int, width: int, interval: int, out: 
 
 @jit_part
 def _put_run(run: int, reaches_end: bool, width: int, out: Bytes, position: int) -> Any:
-    """Write a run of zero blocks: codes 0..3 for 1..4 blocks, REST_OF_SEGMENT, or its length.
-
-    width : bits of an option's identifier
-    """
+    """Write a run of zero blocks: codes 0..3 for 1..4 blocks, REST_OF_SEGMENT, or its length."""
     code = run - 1 if run <= REST_OF_SEGMENT else REST_OF_SEGMENT if reaches_end else run
     return _put(out, position + width + 1 + code, 1, 1)
 
@@ -179,8 +173,6 @@ def _total(block: UInt32s) -> Any:
 @jit_part
 def _best_split(block: UInt32s, total: int, n_options: int) -> int:
     """Return the smallest k with the shortest split-sample code of a block of residuals.
-
-    total : sum of the residuals
 
     Incrementing k costs one bit per sample and saves ceil(u / 2) bits of each unary part u. So the
     length is convex in k: the best k is the first one whose increment saves no bits.
@@ -241,10 +233,7 @@ def _put_extension(block: UInt32s, width: int, out: Bytes, position: int) -> Any
 
 @jit_part
 def _put_split(block: UInt32s, k: int, width: int, out: Bytes, position: int) -> Any:
-    """Write a block of residuals with split-sample option k: unary parts, then remainders.
-
-    Short unary parts are written as one word.
-    """
+    """Write a block with split option k: unary parts (short ones as a word), then remainders."""
     position = _put(out, position, k + 1, width)
     held = length = 0
     for value in block:
@@ -303,11 +292,9 @@ def _decode_blocks(
 ) -> tuple[int, int]:
     """Decode blocks of J residuals into out, (n, J) uint32; the last run may add a few blocks.
 
-    coding : bit depth, width of an option's identifier, reference interval
-    blocks : first block, the one after the last, and number of blocks in the stream
-
-    Return the block after the decoded ones and the number of bits read, or an error code. No
-    position passes `end` by more than MARGIN bytes before it is checked.
+    `blocks` is (first, end, number of all), `coding` is (bit depth, identifier bits, reference
+    interval). Return the block after the decoded ones and the number of bits read, or an error
+    code. No position passes `end` by more than MARGIN bytes before it is checked.
     """
     (depth, width, interval), (first, stop, n_blocks) = coding, blocks
     raw, block = (1 << width) - 1, first
@@ -404,10 +391,7 @@ def _get_extension(data: Bytes, position: int, end: int, depth: int, out: UInt32
 
 @jit_part
 def _triangular_root(code: int) -> Any:
-    """Return the largest n with n (n + 1) / 2 <= code.
-
-    The root in floating point may be off by one.
-    """
+    """Return the largest n with n (n + 1) / 2 <= code. A rounded root may be off by one."""
     root = np.int64((math.sqrt(8.0 * code + 1.0) - 1.0) / 2.0)
     while root * (root + 1) // 2 > code:
         root -= 1

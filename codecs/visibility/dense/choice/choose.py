@@ -41,7 +41,7 @@ def choose_predictors(
 ) -> npt.NDArray[np.uint8]:
     """Choose the predictor of each lane of all strips, (32 * n_strips,) uint8.
 
-    The result is the cheapest of three options, including the cost of the predictor codes: one
+    The result is the cheapest of three options, with the cost of the predictor codes. They are one
     predictor per series, one for all series, or one for the series that gain by it.
 
     bits_of : (n,) uint8, fraction bits of a word on the grid, by exponent field
