@@ -1,4 +1,4 @@
-"""Encoder of names: lines to tokens, tokens to tables, chosen by cost."""
+"""Encoder of names: lines to coder tokens, tokens to tables, chosen by cost."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Contexts of many values of a line at once, as an encoder knows all values in advance.
 
-They equal those of `contexts.context_of`, computed in vectors; sums of changes are prefix sums.
+They equal those of `contexts.number_context`, computed in vectors; sums of changes are prefix sums.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers of a block's tables, and the memory of lines (SPEC.md, "Tables of sequences")."""
+"""Numbers of rANS tables, and of the state kept between lines (SPEC.md, "Tables of sequences")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mapping of words to integers, and its head in a payload (SPEC.md, "Kind 5")."""
+"""Form of integers: how they stand for words, and its bytes in a payload (SPEC.md, "Kind 5")."""
 
 from __future__ import annotations
 

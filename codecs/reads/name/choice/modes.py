@@ -1,6 +1,6 @@
-"""Choice of each stream's mode by integer cost: tables cost memory, and their number is limited.
+"""Choice of the table mode of each stream by cost: tables cost memory, and their number is limited.
 
-Costs are computed for some windows, the pilots, and scaled to all.
+Costs are integers, computed for some sample windows (pilots) and scaled to all.
 """
 
 from __future__ import annotations

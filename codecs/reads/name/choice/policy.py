@@ -1,4 +1,7 @@
-"""Choice of the differences that beat plain numbers, for each column, from pilots with both."""
+"""Choice for each token column of names: differences to the line before, or plain numbers.
+
+It is based on sample windows with the costs of both.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input of a block's tokens: its bases, their layout, the consensus."""
+"""Block of reads as the encoder's input: its bases, their layout, the consensus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Radix sort of keys by their upper half."""
+"""Radix sort of 64-bit keys by their upper half, a hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walk along contigs: each k-mer of a piece leads to pieces with the same one, which may join."""
+"""Assembly of contigs by a walk: each k-mer of a piece leads to other pieces, which may join."""
 
 from __future__ import annotations
 
