@@ -47,7 +47,7 @@ class Ccsds123(BlockCodec):
         return memory.peak_bytes(image, self.params, grid.n_blocks, plan.busy)
 
     def has_kernels(self, direction: Direction) -> bool:
-        """Return True if a device can code the blocks: blocks without lanes are serial."""
+        """Return True if a GPU can code the blocks: blocks without lanes are serial."""
         return self.params.has_lanes
 
     def _axes(self, shape: tuple[int, ...]) -> str:

@@ -38,7 +38,10 @@ def peak_bytes(image: Image, params: Params, n_blocks: int, busy: int) -> int:
 
 
 def _encoder_bytes(image: Image, params: Params) -> int:
-    """Return a thread's working memory without the stream, in bytes: old stream, samples, lanes."""
+    """Return a thread's working memory to encode a block, without its stream, in bytes.
+
+    It holds the old stream while it grows, samples and lanes.
+    """
     stream = encoded_bytes(image)
     if not params.has_lanes:
         return _rows_bytes(image) + stream + PER_SAMPLE * image.n_samples
@@ -49,7 +52,10 @@ def _encoder_bytes(image: Image, params: Params) -> int:
 
 
 def _decoder_bytes(image: Image) -> int:
-    """Return a thread's working memory in bytes: stream, samples in another byte order."""
+    """Return a thread's working memory to decode a block, in bytes.
+
+    It holds the stream, and samples in another byte order.
+    """
     pixels = min(image.n_rows * image.n_columns, SEGMENT) + 2 * (image.n_bands + LANES)
     return _rows_bytes(image) + encoded_bytes(image) + _raw_bytes(image) + PER_PIXEL * pixels
 

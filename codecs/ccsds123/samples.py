@@ -20,7 +20,7 @@ SCALAR_TABLE = SupplementaryTable(bytes([0x02, 0x00, 0x45, 0x58]))  # one 8-bit 
 
 
 class Mode(TypedDict):
-    """Keywords of full mode."""
+    """Keyword arguments of `Params` for full prediction mode."""
 
     mode: Literal["full"]
     local_sum: str
@@ -182,7 +182,7 @@ def _hostile() -> Rows:
 
 
 def _wide() -> Rows:
-    """Return samples of 64 bits that fit in 32. The kernels are those of other samples."""
+    """Return samples of 64 bits whose values fit in 32. The kernels are those of other samples."""
     signed = noise((5, 9, 10), "i4").astype(">i8")
     unsigned = noise((5, 9, 10), "u4", 17).astype("u8")
     return [

@@ -26,7 +26,7 @@ FIRST = ("block", "axes", "bit_depth", "prediction_bands", "mode", "local_sum")
 
 
 def read_depth(text: str) -> int | str:
-    """Return the number of bits, or "auto"; raise BadParams for any other text."""
+    """Return the bit depth in a text, or "auto"; raise BadParams for any other text."""
     if text == "auto":
         return text
     try:
@@ -58,7 +58,10 @@ class _Capabilities(Capabilities):
         return Grade.ON_REQUEST if _is_narrowed(array) else Grade.GENERAL
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
-        """Return the tiles of an image whose axes a sample decided; None if their names decide."""
+        """Return least chunk extents by axis if only a sample shows the axis of bands.
+
+        None leaves them to the rule for arrays of any kind.
+        """
         from gangsaw.codecs.ccsds123.spectral import spectral_axes
 
         axes = spectral_axes(array)
@@ -119,7 +122,7 @@ def _tile(extent: int, tile: int) -> int:
 
 
 def bit_depth(array: ArrayFacts, wanted: SupportsInt | str) -> int:
-    """Return D for an array: `wanted`, or for "auto" the smallest D that represents all samples.
+    """Return D in bits: `wanted`, or for "auto" the smallest D that represents all samples.
 
     Raises BadParams, with value and position, if a sample needs more than `wanted` bits.
     """
@@ -165,7 +168,7 @@ def _check_fits(array: ArrayFacts, depth: int, found: Extremes, signed: bool) ->
 
 
 def _is_narrowed(array: ArrayFacts) -> bool:
-    """Return True for integers of 64 bits, of which each chunk is checked while it is written."""
+    """Return True for integers of 64 bits; they are checked and narrowed chunk by chunk."""
     return array.dtype.itemsize > MAX_BITS // 8
 
 

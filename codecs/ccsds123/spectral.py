@@ -15,7 +15,7 @@ GAIN = 0.98  # of the bytes with the default axes; a smaller gain may be noise
 
 
 def spectral_axes(array: ArrayFacts) -> str:
-    """Return the meaning of the last three axes: by names, by a sample, or else by position."""
+    """Return "zyx" in the order of the last three axes: by names, by a sample, or by position."""
     if named_axis(array.dims) is not None or array.cube is None or len(array.shape) < 3:
         return image_axes(array.dims)
     cube = np.ascontiguousarray(array.cube())
@@ -34,7 +34,7 @@ def _best(data: bytes, dtype: str, shape: tuple[int, int, int]) -> str:
 
 
 def _encoded(cube: NumpyArray, axes: str) -> int:
-    """Return the bytes of a sample with these axes, encoded as a single block."""
+    """Return the bytes of a sample with these axes (a permutation of "zyx"), as a single block."""
     from gangsaw.codecs.ccsds123.codec import Ccsds123
 
     return len(Ccsds123(axes=axes, block=(0, 0, 0)).encode_chunk(cube))

@@ -119,7 +119,7 @@ def _check_limit(image: Image, max_bytes: int) -> None:
 def encode_body(
     x: NumpyArray, plan: Plan, header: bytes
 ) -> tuple[npt.NDArray[np.uint8], LaneBits | None]:
-    """Encode a block after a header, which counts towards the fill of the last output word.
+    """Encode a block after its header, which counts towards the fill of the last output word.
 
     Returns the stream, (n_bytes,) uint8. For a BSQ body of the sample-adaptive coder also returns
     the (NZ,) bits of its lanes, else None.

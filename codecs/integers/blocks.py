@@ -24,7 +24,7 @@ Counts = npt.NDArray[np.uint32]
 
 
 def encode_block(rows: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode (n, m) uint32."""
+    """Encode rows of integers, (n, m) uint32."""
     parts = _coded(rows)
     if sum(part.size for part in parts) > rows.nbytes:
         plain = rows.astype("<u4", copy=False).view(np.uint8).ravel()
@@ -33,14 +33,14 @@ def encode_block(rows: NumpyArray, params: Params, buffer: Payload) -> Encoded:
 
 
 def decode_stored(encoded: EncodedBlock, rows: NumpyArray, params: Params) -> None:
-    """Fill rows from a raw payload."""
+    """Copy rows from a raw payload."""
     if encoded.data.size != 1 + rows.nbytes:
         raise CorruptChunk("its rows are not as many as of such a block")
     rows[...] = np.frombuffer(encoded.data[1:].tobytes(), "<u4").reshape(rows.shape)
 
 
 def decode_coded(encoded: EncodedBlock, rows: NumpyArray, params: Params) -> None:
-    """Fill rows from a coded payload."""
+    """Decode rows from a coded payload."""
     data = encoded.data
     if data.size < HEAD.size:
         raise CorruptChunk("its head is not whole")
@@ -58,7 +58,7 @@ def decode_coded(encoded: EncodedBlock, rows: NumpyArray, params: Params) -> Non
 
 
 def _coded(rows: NumpyArray) -> list[Payload]:
-    """Return the parts of a coded payload."""
+    """Encode rows of integers; return the parts of their coded payload."""
     m = rows.shape[1]
     counts: Counts = np.zeros((m, CONTEXTS, SYMBOLS), np.uint32)
     count_symbols(rows, counts)
@@ -76,7 +76,7 @@ def _coded(rows: NumpyArray) -> list[Payload]:
 
 
 def _column(counts: Counts) -> Payload:
-    """Return the stored tables of a column: the largest symbol, then each table."""
+    """Return the stored frequency tables of one column: its largest symbol, then each table."""
     largest = int(np.flatnonzero(counts.any(axis=0)).max())
     out = np.zeros(
         1 + CONTEXTS * (1 + SYMBOLS * (1 + rans_tables.PRECISION)) // 8 + SPARE, np.uint8
@@ -86,7 +86,7 @@ def _column(counts: Counts) -> Payload:
 
 
 def _read_tables(data: Payload, m: int) -> tuple[Counts, int]:
-    """Return the tables of all columns and their end offset; raise CorruptChunk if invalid."""
+    """Return the frequency tables of all columns and their end; raise CorruptChunk if invalid."""
     padded = np.concatenate((data, np.zeros(SPARE + 1, np.uint8)))
     counts: Counts = np.zeros((m, CONTEXTS, SYMBOLS), np.uint32)
     at = HEAD.size
@@ -104,7 +104,10 @@ def _read_tables(data: Payload, m: int) -> tuple[Counts, int]:
 
 
 def _slots(counts: Counts) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-    """Return the decoder's slots, and each table's offset in them; the first table is empty."""
+    """Return the rANS decoder's slots, and the offset of each table in them.
+
+    The first table is empty: it takes the place of missing ones.
+    """
     tables = counts.reshape(-1, SYMBOLS)
     is_there = tables.any(axis=1)
     own = np.concatenate((np.zeros((1, SYMBOLS), np.uint32), tables[is_there]))

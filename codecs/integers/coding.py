@@ -31,7 +31,9 @@ SPARE = 8  # bytes after raw bits
 
 @jit
 def encode_symbols(rows: NumpyArray, entries: UInt32s, words: UInt16s) -> Any:
-    """Write words up to the end of `words`; return their start offset, and the state.
+    """Encode the symbols of rows, last first, to the end of `words`; return start and state.
+
+    The start is an offset in `words`; the state is the decoder's initial one.
 
     Parameters
     ----------
@@ -60,7 +62,9 @@ def encode_symbols(rows: NumpyArray, entries: UInt32s, words: UInt16s) -> Any:
 
 @jit
 def put_raw_bits(rows: NumpyArray, raw: Bytes) -> int:
-    """Write the raw bits of values to zeroed bytes, least significant first; return their number.
+    """Write the raw bits after each symbol to zeroed bytes; return the number of bits.
+
+    The least significant bit comes first.
 
     raw : (4 n m + SPARE,) uint8
     """
@@ -81,7 +85,7 @@ def put_raw_bits(rows: NumpyArray, raw: Bytes) -> int:
 def decode_rows(
     out: NumpyArray, slots: UInt32s, tables: Int64s, state: int, words: UInt16s, raw: Bytes
 ) -> Any:
-    """Fill (n, m) uint32; return words read, bits read, and the state.
+    """Decode rows to out, (n, m) uint32; return words read, raw bits read, and the last state.
 
     All reads stay in bounds, even for invalid data.
 

@@ -13,7 +13,7 @@ WORDS = np.dtype(np.uint32)
 
 
 def words(params: Params) -> Dtype:
-    """Return the dtype of rows."""
+    """Return the dtype of rows in native byte order."""
     return WORDS
 
 

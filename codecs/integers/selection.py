@@ -22,7 +22,7 @@ class _Capabilities(Capabilities):
         return Grade.MADE_FOR if array.content == INTEGER_ROWS else Grade.ON_REQUEST
 
     def is_aside(self, array: ArrayFacts) -> bool:
-        """Return True for other arrays next to rows of integers."""
+        """Return True for an array that is not rows of integers, in a group that contains some."""
         return array.content != INTEGER_ROWS and INTEGER_ROWS in array.other_contents
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:

@@ -15,7 +15,10 @@ CONTEXTS = 16  # symbols to the left; the last context includes all larger ones
 
 @jit_norefs_inline
 def symbol_of(value: int, above: int) -> tuple[int, int]:
-    """Return the symbol of an integer, and the number of raw bits after it."""
+    """Return the symbol of an integer, and the number of raw bits after it.
+
+    above : integer of the same column in the row before
+    """
     if value < PLAIN:
         return value, 0
     if value == above:
@@ -29,13 +32,13 @@ def symbol_of(value: int, above: int) -> tuple[int, int]:
 
 @jit_norefs_inline
 def context_of(symbol: int) -> int:
-    """Return the context that a symbol gives to its right neighbour."""
+    """Return the context of the integer to the right of one with this symbol."""
     return min(symbol, CONTEXTS - 1)
 
 
 @jit
 def count_symbols(rows: NumpyArray, counts: UInt32s) -> None:
-    """Count the symbols of rows.
+    """Count the symbols of rows by column and context.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class Reads(BlockCodec):
     params_type = Params
 
     def has_kernels(self, direction: Direction) -> bool:
-        """Return True if a device does this: it decodes all kinds, and encodes offsets only."""
+        """Return True if GPUs code this kind: they decode all kinds, but encode only offsets."""
         return direction == "decode" or self.params.has_device_encoder
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:

@@ -25,7 +25,9 @@ def of_blocks(
     encode: Callable[[NumpyArray, Params], tuple[Text, Int64s]],
     decode: Callable[[Text, Int64s, NumpyArray, Params, Bools | None], None],
 ) -> BlockCoding[Params]:
-    """Return the coding of a kind that divides the lanes of a block among threads.
+    """Return the CPU coding of one kind of array, from functions that code one block.
+
+    These functions divide the lanes of a block among threads.
 
     Parameters
     ----------
@@ -49,13 +51,14 @@ def of_lines(
     encode_lines: Callable[[Lines, bool], Coded | None],
     decode_lanes: Callable[[BlockLanes, Text, bool], None],
 ) -> BlockCoding[Params]:
-    """Return the coding of a kind of text.
+    """Return the CPU coding of one kind of text, from functions that code the lines of one block.
 
     Parameters
     ----------
     encode_lines : from lines, and whether mates are in pairs, to the coded lines; None if coding
         does not pay
-    decode_lanes : decodes a payload that is not stored into (n,) uint8; raises CorruptChunk
+    decode_lanes : decodes the lanes of a coded (not stored) block into its text, (n,) uint8; raises
+        CorruptChunk
     """
 
     def encode(block: NumpyArray, params: Params) -> tuple[Text, Int64s]:

@@ -22,7 +22,7 @@ SPAN = 3
 
 
 class Lines(NamedTuple):
-    """Lines of a block.
+    """Lines of a block of text, and the windows (spans of `lane` bytes) in which they begin.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Lines(NamedTuple):
     starts : (n,) int64, first byte of each line
     ends : (n,) int64, the byte after its text: that of its newline, or `used`
     is_open : True if the last line has no newline
-    windows : (n_windows + 1,) int64, first line of each window, and n
+    windows : (n_windows + 1,) int64, first line that begins in each window, then n
     lane : bytes of a window
     """
 
@@ -48,7 +48,7 @@ class Lines(NamedTuple):
 
 
 def find_lines(block: Text, lane: int) -> Lines:
-    """Return the lines of a block, (n,) uint8 and contiguous."""
+    """Find the lines of a block of text, (n,) uint8 and contiguous, and its windows."""
     text = block[: int(count_used(block))]
     is_open = text.size > 0 and text[-1] != NEWLINE
     n_newlines = int(count_newlines(text))
@@ -62,7 +62,7 @@ def find_lines(block: Text, lane: int) -> Lines:
 
 @jit_norefs
 def count_newlines(text: Bytes) -> np.int64:
-    """Return the number of newlines."""
+    """Return the number of newlines in a text."""
     n, whole = np.int64(0), text.size // len(LANES) * len(LANES)
     for i in range(0, whole, len(LANES)):
         n += count_ones(bits_of(load(text, i, LANES) == NEWLINE))
@@ -73,7 +73,7 @@ def count_newlines(text: Bytes) -> np.int64:
 
 @jit_norefs
 def find_newlines(text: Bytes, out: Int64s) -> None:
-    """Write the positions of all newlines."""
+    """Write the positions of all newlines of a text to `out`, (n_newlines,) int64."""
     n, whole = U(0), text.size // len(LANES) * len(LANES)
     for i in range(0, whole, len(LANES)):
         bits = bits_of(load(text, i, LANES) == NEWLINE)
@@ -89,7 +89,7 @@ def find_newlines(text: Bytes, out: Int64s) -> None:
 
 @jit
 def count_used(block: Bytes) -> int:
-    """Return the bytes of a block without the zeros at its end."""
+    """Return the number of bytes of a block before the zeros at its end."""
     n = block.size
     while n and block[n - 1] == 0:
         n -= 1

@@ -18,7 +18,7 @@ LEAST_LANE = 64
 
 
 class Sizes(NamedTuple):
-    """Default items of a block and of a lane."""
+    """Number of items (bytes or offsets) in a block, and in each of its windows, `lane`."""
 
     block: int
     lane: int
@@ -64,7 +64,7 @@ class Params:
 
     @property
     def sizes(self) -> Sizes:
-        """Items of a block and of a lane."""
+        """Items of a block and of a window, with defaults filled in."""
         usual = OFFSETS if self.kind == "offset" else TEXT
         return Sizes(self.block or usual.block, self.lane or min(usual.lane, self.block or 1 << 30))
 

@@ -25,15 +25,15 @@ MODE_BITS = 3
 
 
 class Coded(NamedTuple):
-    """Block in the coded form of a kind.
+    """Coded form of a block, in contrast to stored bytes, in the parts of its payload.
 
     Attributes
     ----------
-    flags : of the mode byte, from bit 3 on
+    flags : flags of the mode byte, from bit 3 on
     head : lane 0 after the fixed header
     shared : lane 1
     lanes : lanes of the windows, concatenated
-    sizes : (n_windows,) int64, bytes of each
+    sizes : (n_windows,) int64, bytes of each window's lane
     """
 
     flags: int
@@ -50,7 +50,7 @@ class Head(NamedTuple):
     ----------
     mode : STORED or CODED
     is_open : True if the last line has no newline
-    flags : of the kind
+    flags : flags of the mode byte that depend on the kind of text
     used : bytes of the text
     n_lines : lines of the text
     """
@@ -67,12 +67,12 @@ class BlockLanes(NamedTuple):
 
     Attributes
     ----------
-    head : of the block
+    head : fixed header of the block
     rest : (n,) uint8, lane 0 after the fixed header
     shared : (n,) uint8, lane 1
     data : (n,) uint8 that contains the lanes of windows
     begins, ends : (n_windows,) int64, their offsets in `data`
-    n_bytes : of the block
+    n_bytes : bytes of the block
     lane : bytes of a window
     requested : (n_windows,) bool, True for requested windows; the others are empty
     """
@@ -111,7 +111,7 @@ def pack_payload(lines: Lines, coded: Coded | None) -> tuple[Text, Int64s]:
 
 
 def lanes_for(lane: int, lane_bits: Int64s, first: int, end: int) -> Int64s:
-    """Return the lanes that items first..end - 1 of a block need.
+    """Return the lanes to decode for items first..end - 1 of a block.
 
     The line that contains the first item may start in an earlier window, the last non-empty one
     before it. The result includes empty windows between them: `check_spans` verifies that they are
@@ -138,7 +138,7 @@ def parse_payload(
     ----------
     data : (n,) uint8, verified
     lane_bits : (n_lanes,) int64
-    n_bytes : of the block
+    n_bytes : bytes of the block
     lane : bytes of a window
     there : (n_lanes,) bool, True for requested lanes, the others have no bits; None for all
 
@@ -168,7 +168,9 @@ def requested_windows(there: Bools | None, n_windows: int) -> Bools:
 
 
 def window_runs(there: Bools, step: int) -> list[slice[int, int, None]]:
-    """Return runs of `step` windows that contain windows of the mask `there`, (n_windows,).
+    """Return the runs of `step` adjacent windows that contain a requested one.
+
+    there : (n_windows,) mask of requested windows
 
     A partial read has few of them, and a call without work costs as much as a window.
     """
@@ -187,8 +189,8 @@ def clear_rest(payload: BlockLanes, out: Text) -> None:
 def check_spans(payload: BlockLanes, spans: Int64s) -> None:
     """Raise CorruptChunk unless the windows' lines are the lines of their block, in order.
 
-    The requested windows are adjacent. The first of them is that of the block or not empty, and
-    every line that begins in one of them must be present.
+    The requested windows are adjacent. The first of them is the block's first window, or is not
+    empty, and every line that begins in one of them must be present.
 
     spans : (n_windows, 3) int64 of each window: start and end of its text, and its lines; negative
         numbers if it is damaged, anything if it is empty

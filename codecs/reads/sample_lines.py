@@ -12,7 +12,7 @@ from gangsaw.codecs.reads.params import Params
 
 
 def join_lines(lines: Iterable[bytes]) -> Text:
-    """Return lines in the form of a block."""
+    """Return lines as a block of text, each with a newline, (n,) uint8."""
     return np.frombuffer(b"".join(line + b"\n" for line in lines), np.uint8)
 
 

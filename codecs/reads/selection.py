@@ -72,7 +72,7 @@ def _kind(array: ArrayFacts) -> str:
 
 
 def _is_reads(sample: bytes) -> bool:
-    """Return True if a sample has lines, mostly of nucleotide letters."""
+    """Return True if a sample of text has lines that consist mostly of nucleotide letters."""
     lines = sample.split(b"\n")[1:-1]
     letters = sum(len(line) for line in lines)
     known = sum(sample.count(bytes([letter])) for letter in LETTERS)

@@ -81,7 +81,11 @@ def encode_with_inner(integers: NumpyArray, params: Params) -> Encoded | None:
 
 
 def joined(apart: tuple[Payload, ...], n_masks: int, inner: Encoded | None) -> Encoded | None:
-    """Return the payload of integers and exceptions."""
+    """Return the payload of coded exceptions and integers; None without integers.
+
+    apart : parts of the exceptions
+    n_masks : number of masks, the positions of one frequent value each
+    """
     if inner is None:
         return None
     head = HEAD.pack(SCALED, n_masks, sum(part.size for part in apart))
@@ -98,7 +102,7 @@ def _of_kind(kind: int, data: Payload) -> Encoded:
 
 
 def decode_plain(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill floats from a raw payload; raise CorruptChunk if their number differs."""
+    """Copy floats from a raw payload; raise CorruptChunk if their number differs."""
     _fill(block, exceptions.parse_words(encoded.data[1:], block.size, word_type(block)))
 
 
@@ -108,14 +112,14 @@ def decode_constant(encoded: EncodedBlock, block: NumpyArray, params: Params) ->
 
 
 def decode_floats(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill floats from a frame of the codec of floats; raise CorruptChunk if it is invalid."""
+    """Decode floats from a frame of the codec of floats; raise CorruptChunk if it is invalid."""
     out = np.empty(block.shape, block.dtype.newbyteorder("="))
     _coder_of_floats(out, params).decode_part(encoded.data[1:], out)
     block[...] = out
 
 
 def decode_scaled(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill floats from integers and exceptions; raise CorruptChunk if either is invalid."""
+    """Decode floats from integers and exceptions; raise CorruptChunk if either is invalid."""
     n_masks, apart, data = take_apart(encoded)
     integers = np.empty(block.shape, params.dtype)
     _inner(params).decode(inner_runs(data, encoded.lane_bits), [integers], params.inner.params)
@@ -130,7 +134,7 @@ def decode_scaled(encoded: EncodedBlock, block: NumpyArray, params: Params) -> N
 
 
 def take_apart(encoded: EncodedBlock) -> tuple[int, Payload, Payload]:
-    """Return the number of masks, the bytes of exceptions, and the inner payload."""
+    """Return the parts of a payload: number of masks, bytes of exceptions, inner payload."""
     data = encoded.data
     if data.size < HEAD.size:
         raise CorruptChunk(f"a block of {data.size} bytes is cut short")
@@ -141,25 +145,25 @@ def take_apart(encoded: EncodedBlock) -> tuple[int, Payload, Payload]:
 
 
 def inner_runs(data: Payload, lane_bits: npt.NDArray[np.int64] | None) -> Runs:
-    """Return the inner payload as runs; raise CorruptChunk if its lanes are longer."""
+    """Return the inner payload as input of its decoder; raise CorruptChunk if lanes exceed it."""
     if lane_bits is not None and int(lane_bits.sum()) > 8 * data.size:
         raise CorruptChunk("the lanes are longer than the integers")
     return Runs((data,), None if lane_bits is None else lane_bits[None])
 
 
 def integer_limits(params: Params) -> npt.NDArray[np.float64]:
-    """Return the smallest and the largest integer, (2,) float64."""
+    """Return the smallest and the largest integer of the configured dtype, (2,) float64."""
     info = np.iinfo(params.integers)
     return np.array([info.min, info.max], np.float64)
 
 
 def word_type(floats: NumpyArray) -> Dtype:
-    """Return the unsigned dtype of the bits of floats."""
+    """Return the unsigned integer dtype as wide as floats."""
     return np.dtype(f"u{floats.dtype.itemsize}")
 
 
 def words_in(floats: NumpyArray) -> NumpyArray:
-    """Return the bits of contiguous floats, (n,), as a view."""
+    """Return the bits of contiguous floats as a view, (n,) unsigned integers."""
     return floats.reshape(-1).view(word_type(floats))
 
 

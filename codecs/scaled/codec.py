@@ -59,6 +59,6 @@ class Scaled(BlockCodec):
 
 
 def _viewed(plan: ChunkPlan) -> tuple[int, ...]:
-    """Return the extents of the largest block in the view of the backends."""
+    """Return the extents of the largest block as the backends see it, with its axes rearranged."""
     block = np.broadcast_to(np.empty((), np.uint8), plan.grid.block_shape)
     return np.asarray(plan.view(block)).shape

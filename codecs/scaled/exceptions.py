@@ -20,7 +20,12 @@ Codes = npt.NDArray[np.uint8]
 
 
 def mark_masks(words: Words, codes: Codes, n_others: int) -> tuple[list[int], int]:
-    """Mark the most common exceptions as masks; return their values, and the number of others."""
+    """Mark the positions of the most frequent exceptional values, one mask for each value.
+
+    Return these values, and the number of other exceptions.
+
+    codes : (n,) uint8, OTHER for exceptions, changed to that of a mask
+    """
     values: list[int] = []
     while len(values) < MOST_MASKS and n_others >= LEAST:
         word, count = steps.find_common(words, codes)
@@ -37,12 +42,12 @@ def mark_masks(words: Words, codes: Codes, n_others: int) -> tuple[list[int], in
 def pack_exceptions(
     words: Words, codes: Codes, plane: int, values: list[int]
 ) -> tuple[Payload, ...]:
-    """Return the coded parts of exceptions.
+    """Return the coded parts of exceptions: masks, then the others with their positions.
 
     Parameters
     ----------
-    words, codes : (n,) of a block
-    plane : items of a plane of it
+    words, codes : (n,), bits of the floats of a block, and their codes
+    plane : items of the block at one index of its first axis
     values : values of the masks
     """
     parts, little = [], words.dtype.newbyteorder("<")
@@ -58,12 +63,13 @@ def pack_exceptions(
 
 
 def restore_exceptions(data: Payload, n_masks: int, plane: int, words: Words) -> None:
-    """Restore the bits of exceptions.
+    """Write the bits of exceptions to their positions.
 
     Parameters
     ----------
     data : coded exceptions
-    words : (n,), bits of the floats of the integers
+    plane : items of the block at one index of its first axis
+    words : (n,), bits of floats decoded from integers, changed
 
     Raises
     ------
@@ -84,7 +90,7 @@ def restore_exceptions(data: Payload, n_masks: int, plane: int, words: Words) ->
 
 
 def parse_words(data: Payload, count: int, dtype: Dtype) -> Words:
-    """Return the words of a payload; raise CorruptChunk if their number differs."""
+    """Return the float bits in a payload; raise CorruptChunk if their number differs."""
     if data.size != count * dtype.itemsize:
         raise CorruptChunk(f"{data.size} bytes for {count} values of {dtype.itemsize}")
     return data.view(dtype.newbyteorder("<")).astype(dtype)

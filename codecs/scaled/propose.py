@@ -80,7 +80,10 @@ def propose(sample: NumpyArray) -> Mapping[str, object] | None:
 
 
 def _tried(sample: NumpyArray) -> Floats:
-    """Return some finite floats, (n,), in native byte order, without very frequent values."""
+    """Return some finite floats of a sample, (n,), without very frequent values.
+
+    They are in native byte order.
+    """
     flat: Floats = sample.reshape(-1).astype(sample.dtype.newbyteorder("="))
     floats = flat[np.isfinite(flat)]
     floats = floats[:: 1 + floats.size // TRIED]
@@ -91,7 +94,10 @@ def _tried(sample: NumpyArray) -> Floats:
 
 
 def _narrowest(found: npt.NDArray[np.float64]) -> str:
-    """Return the narrowest dtype of nearly all integers; signed if possible, to leave margin."""
+    """Return the narrowest dtype of nearly all integers found, with margin.
+
+    It is signed if possible.
+    """
     low, high = np.quantile(found, [0.002, 0.998])
     wide = (high - low) / 4
     for name, least, end in RANGES:
@@ -115,7 +121,7 @@ def _candidates(floats: Floats) -> Iterator[Candidate]:
 
 
 def _with_offsets(floats: Floats, plain: Candidate) -> Iterator[Candidate]:
-    """Yield the candidate with the offsets that fit a few of the floats best."""
+    """Yield candidates with the offsets that best fit a few of the floats."""
     offsets = np.array(_offsets(floats, plain.scale, plain.form))
     few = floats[:: 1 + floats.size // FEW]
     fit = (~np.isnan(_integers(few, plain, offsets[:, None]))).sum(axis=1)
@@ -124,7 +130,7 @@ def _with_offsets(floats: Floats, plain: Candidate) -> Iterator[Candidate]:
 
 
 def _found_steps(floats: Floats) -> Iterator[tuple[Literal["quotient", "product"], float]]:
-    """Yield form and scale for the step between floats of the sample."""
+    """Yield form and scale of the regular step between floats of the sample, rounded."""
     values = np.unique(floats).astype("f8")
     step = _step(values, float(np.finfo(floats.dtype).eps))
     if step is None:
@@ -134,7 +140,7 @@ def _found_steps(floats: Floats) -> Iterator[tuple[Literal["quotient", "product"
 
 
 def _step(values: npt.NDArray[np.float64], eps: float) -> float | None:
-    """Return the step between ascending values; None if there is none."""
+    """Return the regular step between ascending values; None if there is none."""
     distances = values - values[0]
     apart = np.diff(values)
     apart = apart[apart > 4 * eps * np.abs(values).max()]
@@ -151,7 +157,7 @@ def _step(values: npt.NDArray[np.float64], eps: float) -> float | None:
 
 
 def _round_numbers(number: float) -> Iterator[float]:
-    """Yield near numbers, fewest digits first."""
+    """Yield up to two decimal numbers close to this one, fewest digits first."""
     seen = set()
     for digits in range(1, 8):
         found = float(f"{number:.{digits}g}")

@@ -57,7 +57,10 @@ class _Capabilities(Capabilities):
     def registered(
         self, array: ArrayFacts, params: Mapping[str, object]
     ) -> Sequence[Mapping[str, object]] | None:
-        """Return Zarr's `scale_offset` and `cast_value`, for quotients in the array's precision."""
+        """Return equivalent codecs, Zarr's `scale_offset` and `cast_value` first; None if none are.
+
+        Only quotients in the array's precision have equivalents.
+        """
         if params["form"] != "quotient" or params["precision"] != "array":
             return None
         scale = {"scale": params["scale"], "offset": params["offset"]}
@@ -95,9 +98,10 @@ def formula(params: Mapping[str, object]) -> str:
 
 
 def _scalar_map(array: ArrayFacts, params: Mapping[str, object]) -> Mapping[str, object]:
-    """Return integers for NaN and for the array's fill value, if it has no integer.
+    """Return the `scalar_map` of `cast_value`: integers for NaN and for a fill value without one.
 
-    They are at the end of the range of integers: if samples have these values, the check fails.
+    These integers are at the end of the range of integers: if samples have these values, the check
+    fails.
     """
     import numpy as np
 
@@ -119,7 +123,7 @@ def _scalar_map(array: ArrayFacts, params: Mapping[str, object]) -> Mapping[str,
 
 
 def _proposed(array: ArrayFacts) -> Mapping[str, object] | None:
-    """Return the parameters detected in a sample; None if there are none, or no sample."""
+    """Return the parameters that a sample suggests; None if it suggests none, or without sample."""
     if array.cube is None or array.dtype.kind != "f":
         return None
     from gangsaw.codecs.scaled.propose import propose
@@ -128,7 +132,7 @@ def _proposed(array: ArrayFacts) -> Mapping[str, object] | None:
 
 
 def _of_integers(array: ArrayFacts) -> ArrayFacts:
-    """Return the facts for the codec of integers: the same array, with integers."""
+    """Return the facts about an array for the inner codec: as if it had integers."""
     import numpy as np
 
     cube = array.cube
@@ -140,7 +144,10 @@ def _of_integers(array: ArrayFacts) -> ArrayFacts:
 
 
 def _as_integers(floats: NumpyArray) -> NumpyArray:
-    """Return integers in the order of the floats, to detect on which axis they are smooth."""
+    """Return integers in the order of the floats of a sample.
+
+    The inner codec detects with them on which axis the floats are smooth.
+    """
     import numpy as np
 
     finite = np.nan_to_num(floats.astype(np.float64), posinf=0, neginf=0)
@@ -151,6 +158,6 @@ def _as_integers(floats: NumpyArray) -> NumpyArray:
 
 
 def _name_and_params(codec: object) -> tuple[str, Mapping[str, object]]:
-    """Return name and parameters of a codec in the configuration."""
+    """Return name and parameters of a codec given as JSON."""
     config = cast("Mapping[str, object]", codec)
     return str(config["name"]), cast("Mapping[str, object]", config["configuration"])

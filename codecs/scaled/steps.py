@@ -37,13 +37,15 @@ def scale_down(
 ) -> int:
     """Fill the integer and the code of each float; return the number of exceptions.
 
+    Exceptions are floats that their integer does not restore.
+
     Parameters
     ----------
     floats : (n,) float32 or float64
     constants : (2,), scale and offset
     limits : (2,) float64, smallest and largest integer
     integers : (n,), 0 for floats outside the limits
-    codes : (n,) uint8
+    codes : (n,) uint8, OTHER for exceptions, else 0
     """
     offset, low, high, wrong = np.float64(constants[1]), limits[0], limits[1], np.int64(0)
     factor = np.float64(constants[0])
@@ -72,7 +74,7 @@ def scale_up(integers: NumpyArray, constants: NumpyArray, is_product: bool, floa
 
 @jit
 def fill_gaps(integers: NumpyArray, codes: Bytes) -> None:
-    """Set the integer of exceptions to the one before, the first ones to 0."""
+    """Set the integer of exceptions to the one before, or 0 at the start of a block."""
     last = integers.dtype.type(0)
     for i in range(integers.size):
         if codes[i]:
@@ -82,7 +84,7 @@ def fill_gaps(integers: NumpyArray, codes: Bytes) -> None:
 
 @jit
 def find_common(words: NumpyArray, codes: Bytes) -> Any:
-    """Return the majority word of exceptions, if there is one, and its count."""
+    """Return the majority word of exceptions with code OTHER, if there is one, and its count."""
     word, lead, count = words[0], 0, np.int64(0)
     for i in range(words.size):
         if codes[i] == OTHER:
@@ -96,7 +98,7 @@ def find_common(words: NumpyArray, codes: Bytes) -> Any:
 
 @jit
 def mark_word(words: NumpyArray, codes: Bytes, word: NumpyArray, code: int) -> None:
-    """Set the code of exceptions equal to this word."""
+    """Set the code of exceptions whose float bits equal this word."""
     for i in range(words.size):
         if (codes[i] == OTHER) & (words[i] == word):
             codes[i] = code
@@ -104,7 +106,7 @@ def mark_word(words: NumpyArray, codes: Bytes, word: NumpyArray, code: int) -> N
 
 @jit_inline
 def put_varint(out: Bytes, at: int, number: int) -> int:
-    """Write a number, seven bits per byte, lowest first; return its end."""
+    """Write a number, seven bits per byte, lowest first; return the offset after it."""
     while number >= 128:
         out[at] = np.uint8(number & 127 | 128)
         at, number = at + 1, number >> 7
@@ -114,7 +116,7 @@ def put_varint(out: Bytes, at: int, number: int) -> int:
 
 @jit_inline
 def get_varint(data: Bytes, at: int) -> Any:
-    """Return a number and its end, -1 if the data ends before."""
+    """Return a number and the offset after it, -1 if the data ends before."""
     number = 0
     for i in range(MOST_VARINT):
         if at + i >= data.size:
@@ -128,8 +130,10 @@ def get_varint(data: Bytes, at: int) -> Any:
 
 @jit
 def pack_mask(codes: Bytes, code: int, plane: int, out: Bytes) -> int:
-    """Write the runs of a mask's changes from plane to plane; return their bytes.
+    """Write where a mask changes from plane to plane, as runs; return the number of bytes.
 
+    code : code of the positions of the mask
+    plane : items at one index of the first axis
     out : (n + MOST_VARINT,) uint8; a run of one takes a byte
     """
     at, run, was = 0, 0, False
@@ -145,7 +149,7 @@ def pack_mask(codes: Bytes, code: int, plane: int, out: Bytes) -> int:
 
 @jit
 def unpack_mask(data: Bytes, at: int, plane: int, mask: Bytes) -> int:
-    """Fill a mask, (n,) uint8, from its runs; return their end, -1 if they are invalid."""
+    """Fill a mask, (n,) uint8, from its runs; return the offset after them, -1 if invalid."""
     filled, bit, first = 0, 0, True
     while filled < mask.size:
         run, at = get_varint(data, at)
@@ -160,7 +164,7 @@ def unpack_mask(data: Bytes, at: int, plane: int, mask: Bytes) -> int:
 
 @jit
 def put_masked(mask: Bytes, word: int, words: NumpyArray) -> None:
-    """Set the words of a mask to its value."""
+    """Set the float bits at the positions of a mask to its value."""
     for i in range(mask.size):
         if mask[i]:
             words[i] = word
@@ -168,7 +172,7 @@ def put_masked(mask: Bytes, word: int, words: NumpyArray) -> None:
 
 @jit
 def pack_positions(positions: Int64s, out: Bytes) -> int:
-    """Write positions as gaps; return their bytes.
+    """Write the gaps between positions; return the number of bytes.
 
     out : (MOST_VARINT * n,) uint8
     """
@@ -181,7 +185,7 @@ def pack_positions(positions: Int64s, out: Bytes) -> int:
 
 @jit
 def unpack_positions(data: Bytes, at: int, n: int, positions: Int64s) -> int:
-    """Fill positions below n from their gaps; return the end of these, -1 if they are invalid."""
+    """Fill positions below n from their gaps; return the offset after these, -1 if invalid."""
     before = -1
     for i in range(positions.size):
         gap, at = get_varint(data, at)

@@ -44,7 +44,7 @@ class Visibility(BlockCodec):
         return cls(axes=visibility_axes(dims), **parameters)
 
     def has_kernels(self, direction: Direction) -> bool:
-        """Return True if GPU kernels exist: constructions of the paper run on the host only."""
+        """Return True if GPU kernels exist; the founding paper's constructions have none."""
         return not self.params.is_construction
 
     def plan(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkPlan:
@@ -76,7 +76,7 @@ def block_view(axes: str, block: ArrayT) -> ArrayT:
 
 @lru_cache
 def _axis_order(axes: str) -> tuple[tuple[int, ...], tuple[Axis | None, ...]]:
-    """Return the axis order for a transpose, then the index that inserts missing axes."""
+    """Return axes for `transpose`, then the index that inserts missing axes with extent 1."""
     order = [axes.index(axis) for axis in "tf" if axis in axes]
     order += [i for i, axis in enumerate(axes) if axis == "b"]
     missing = tuple(slice(None) if axis in axes else None for axis in "tf")

@@ -41,7 +41,7 @@ def takes(block: DeviceArray, params: Params) -> bool:
 
 
 def takes_dense(block: DeviceArray, params: Params) -> bool:
-    """Return True if kernels can encode a block; the host encodes blocks that may hold integers."""
+    """Return True if GPUs can encode a block as `dense`; the host tries integers on some blocks."""
     return takes(block, params) and not may_hold_integers(block)
 
 

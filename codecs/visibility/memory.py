@@ -60,5 +60,5 @@ def decoder_device_bytes(n_bytes: int, block_bytes: int, lanes: Lanes) -> int:
 
 
 def _sizes(lanes: Lanes) -> int:
-    """Return the bytes of stored sizes for kernels of `dense`, for two frequencies."""
+    """Return the bytes of value sizes that kernels of `dense` store, for two frequencies."""
     return 2 * lanes.n_times * LANES * SIZE

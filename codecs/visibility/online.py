@@ -18,7 +18,7 @@ from gangsaw.codecs.visibility.params import Params
 
 
 class _StepArray(Array, Protocol):
-    """An array to which steps can be copied."""
+    """Array to which time steps can be copied."""
 
     def __setitem__(self, where: int | slice[int, None, None], steps: object, /) -> None: ...
 

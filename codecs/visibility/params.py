@@ -39,9 +39,9 @@ class BlockSizes(NamedTuple):
     Attributes
     ----------
     components : most floats of a block
-    times : most steps, more if the other axes are short; a read often needs few of them
-    rest : numbers of rest to prefer over more frequencies, in whole strips if possible; with fewer,
-        blocks share more cache lines
+    times : most time steps, more if the other axes are short; a read often needs few of them
+    rest : numbers at one time and frequency to prefer over more frequencies, in whole strips if
+        possible; with fewer, blocks share more cache lines
     """
 
     components: int

@@ -82,7 +82,7 @@ class _Capabilities(Capabilities):
         return {k: v for k, v in params.items() if k in first or usual[k] != v}
 
     def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:
-        """Return the axes of time and frequency for the picture, if both are known."""
+        """Return the picture of an array for `info --plot`, over time and frequency if known."""
         letters = str(params["axes"])
         if {"t", "f"} <= set(letters) and len(letters) == len(dims):
             return Picture((letters.index("t"), letters.index("f")))
@@ -99,7 +99,7 @@ def _is_interferometric(dims: Iterable[str]) -> bool:
 
 
 def _axes(array: ArrayFacts) -> str:
-    """Return axis letters by names; for cubes of other real floats, "f" and "t" for the last two.
+    """Return axis letters by names; other real cubes get "f" and "t" for their last two axes.
 
     Predictions use only these axes, the best ones the last.
     """

@@ -25,7 +25,7 @@ def coding_order(
 
 
 def _groups(image: Image, params: Params) -> list[tuple[Run, Run]]:
-    """Return the bands of each group of M bands, and its position in a coded row of the image."""
+    """Return for each group of M bands its bands, and its positions in a coded row of the image."""
     n, depth = image.n_bands, params.interleave_depth
     ends = [(first, min(first + depth, n)) for first in range(0, n, depth)]
     columns = image.n_columns
@@ -79,7 +79,7 @@ def _place_rows(
     columns: int,
     depth: int,
 ) -> None:
-    """Write residuals in BI order.
+    """Write residuals, which are in BI order, to the positions of their samples.
 
     at : first band of the group, band, row and column of the first residual
     """

@@ -60,7 +60,7 @@ def encode_residuals(residuals: UInt32s, bit_depth: int, params: Params) -> tupl
 def decoded_parts(
     data: Bytes, n_residuals: int, bit_depth: int, params: Params
 ) -> Iterator[tuple[UInt32s, int]]:
-    """Decode n_residuals mapped residuals from the start of data, a (n_bytes,) uint8 array.
+    """Decode n_residuals mapped residuals, part by part, from the start of data, (n_bytes,) uint8.
 
     Yield the next residuals, (n,) uint32 in a buffer that the next step overwrites, and the number
     of bits read so far. Raise CorruptChunk if the bytes are no output of an encoder.
@@ -82,7 +82,7 @@ def decoded_parts(
 
 
 def least_bits(n_residuals: int, bit_depth: int, params: Params) -> int:
-    """Return the fewest bits that code n_residuals: all zero, in the longest runs."""
+    """Return the fewest bits that can code n_residuals: all zero, in the longest runs of blocks."""
     interval = params.reference_interval
     n_blocks = -(-n_residuals // params.samples_per_block)
     intervals, rest = divmod(n_blocks, interval)
@@ -108,7 +108,7 @@ def _identifier_bits(bit_depth: int, params: Params) -> int:
 
 @jit
 def _put(out: Bytes, position: int, value: int, width: int) -> Any:
-    """Write up to WORD bits into zeros at a bit position; return the position after them."""
+    """Write up to WORD bits of a value at a bit position of zeroed bytes; return their end."""
     index = position >> 3
     shift = 64 - (position & 7) - width
     store_be64(out, index, load_be64(out, index) | (np.uint64(value) << np.uint64(shift)))
@@ -117,7 +117,7 @@ def _put(out: Bytes, position: int, value: int, width: int) -> Any:
 
 @jit_part
 def _segment_end(block: int, interval: int, n_blocks: int) -> int:
-    """Return the first block after the segment of `block`."""
+    """Return the end of a block's segment; a run of zero blocks stays within one segment."""
     start = block - block % interval
     segment_end = start + (block - start) // SEGMENT * SEGMENT + SEGMENT
     return min(segment_end, start + interval, n_blocks)
@@ -172,7 +172,7 @@ def _total(block: UInt32s) -> Any:
 
 @jit_part
 def _best_split(block: UInt32s, total: int, n_options: int) -> int:
-    """Return the smallest k with the shortest split code.
+    """Return the smallest k with the shortest split-sample code of a block of residuals.
 
     Incrementing k costs one bit per sample and saves ceil(u / 2) bits of each unary part u. So the
     length is convex in k: the best k is the first one whose increment saves no bits.
@@ -233,7 +233,7 @@ def _put_extension(block: UInt32s, width: int, out: Bytes, position: int) -> Any
 
 @jit_part
 def _put_split(block: UInt32s, k: int, width: int, out: Bytes, position: int) -> Any:
-    """Write unary parts, then remainders. Short unary parts are written as one word."""
+    """Write a block with split option k: unary parts (short ones as a word), then remainders."""
     position = _put(out, position, k + 1, width)
     held = length = 0
     for value in block:
@@ -290,10 +290,11 @@ def _one(data: Bytes, position: int, end: int) -> Any:
 def _decode_blocks(
     data: Bytes, position: int, end: int, coding: Triple, blocks: Triple, out: UInt32s
 ) -> tuple[int, int]:
-    """Decode blocks `first` to `stop` into out, (n, J) uint32; the last run may add a few blocks.
+    """Decode blocks of J residuals into out, (n, J) uint32; the last run may add a few blocks.
 
-    Return the block after the decoded ones and the number of bits read, or an error code. No
-    position passes `end` by more than MARGIN bytes before it is checked.
+    `blocks` is (first, end, number of all), `coding` is (bit depth, identifier bits, reference
+    interval). Return the block after the decoded ones and the number of bits read, or an error
+    code. No position passes `end` by more than MARGIN bytes before it is checked.
     """
     (depth, width, interval), (first, stop, n_blocks) = coding, blocks
     raw, block = (1 << width) - 1, first
@@ -325,7 +326,7 @@ def _decode_blocks(
 
 @jit_part
 def _get_run(data: Bytes, position: int, end: int, block: int, segment_end: int) -> tuple[int, int]:
-    """Return the block after a run of zero blocks, and the position after its code."""
+    """Decode a run of zero blocks; return the block after it, and the position after its code."""
     one = _one(data, position, end)
     if one >= end:
         return block, TRUNCATED
@@ -390,7 +391,7 @@ def _get_extension(data: Bytes, position: int, end: int, depth: int, out: UInt32
 
 @jit_part
 def _triangular_root(code: int) -> Any:
-    """Return the largest n with n (n + 1) / 2 <= code. A double's root may be off by one."""
+    """Return the largest n with n (n + 1) / 2 <= code. A rounded root may be off by one."""
     root = np.int64((math.sqrt(8.0 * code + 1.0) - 1.0) / 2.0)
     while root * (root + 1) // 2 > code:
         root -= 1

@@ -64,9 +64,9 @@ def has_kernel(target: DeviceArray, params: Params) -> bool:
 
 
 class BlockRow(NamedTuple):
-    """Row of the kernel's table of blocks: `BlockRow` of gpu_decode.cu.
+    """Row of the kernel's table of blocks: layout of one block, `BlockRow` of gpu_decode.cu.
 
-    origin : address; strides : in samples; bounds : index of the block's first bound in all bounds
+    origin : address; strides : in samples; bounds : index of the block's first bit offset in all
     """
 
     origin: int
@@ -80,7 +80,7 @@ class BlockRow(NamedTuple):
 
 
 class CheckedBlock(NamedTuple):
-    """Block that has passed all checks that need no decoding.
+    """Encoded block that has passed all checks that need no decoding.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def _checked(encoded: EncodedBlock, target: DeviceArray, params: Params) -> Chec
 
 
 def _group_blocks(blocks: Sequence[CheckedBlock]) -> list[list[int]]:
-    """Return the numbers of the blocks of each launch: same dtype and resolved params.
+    """Return the numbers of the blocks of each kernel launch: same dtype and resolved params.
 
     Blocks of a single column resolve to other params.
     """
@@ -117,7 +117,10 @@ def _group_blocks(blocks: Sequence[CheckedBlock]) -> list[list[int]]:
 
 
 class Launch:
-    """One launch of the decoder: blocks of the same dtype and resolved params, of any extents."""
+    """One launch of the decoder kernel: blocks of the same dtype and resolved params.
+
+    The blocks may have different extents.
+    """
 
     def __init__(self, blocks: Sequence[CheckedBlock]) -> None:
         self.blocks = blocks
@@ -157,7 +160,7 @@ class Launch:
         return out
 
     def bounds(self) -> npt.NDArray[np.int64]:
-        """Return the bit offsets of all lanes in `words`, block by block."""
+        """Return the bit offsets of all lanes (bands) in `words`, block by block."""
         ends = np.cumsum([8 * block.data.size for block in self.blocks])
         starts = [0, *ends[:-1].tolist()]
         return np.concatenate(
@@ -165,7 +168,7 @@ class Launch:
         )
 
     def tables(self) -> list[npt.NDArray[np.int64]]:
-        """Return the table of blocks, then the shared tables: first sums, weights and constants."""
+        """Return the table of blocks, then those that they share: sums, weights and constants."""
         plan = self.plan
         constants = np.array([*plan.predictor, *plan.coder], np.int64)
         return [self.rows(), plan.first_sums, plan.weights.reshape(-1), constants]

@@ -57,7 +57,7 @@ class BlockColumns(NamedTuple):
 
 
 def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded]:
-    """Encode blocks that have a kernel."""
+    """Encode CuPy blocks for which the device has a kernel."""
     streams: dict[int, Stream] = {}
     # Blocks of a single column use another predictor, so they need another kernel.
     for single in (False, True):
@@ -84,7 +84,7 @@ def has_kernel(source: DeviceArray, params: Params) -> bool:
 def encode_group(
     sources: Sequence[DeviceArray], params: Params, capacity: Table | None = None
 ) -> list[Stream]:
-    """Encode blocks that one kernel can code.
+    """Encode CuPy blocks of the same dtype and resolved params, which one kernel can code.
 
     capacity : (n_blocks,) words of 32 bits for each band of a block; by default as many as all but
         contrived samples need
@@ -101,7 +101,7 @@ def encode_group(
 def _encode_once(
     sources: Sequence[DeviceArray], params: Params, capacity: Table | None
 ) -> tuple[list[Stream], Table]:
-    """Return streams with the bit lengths of their lanes, and the blocks that overflowed."""
+    """Return streams with the bit lengths of their lanes, and numbers of blocks that overflowed."""
     images = [params.image(source.shape, source.dtype) for source in sources]
     implied = [expected_header(image, params) for image in images]
     headers = [header for _, header in implied]
@@ -141,7 +141,7 @@ def build_block_table(
 
 
 class CodedWords(NamedTuple):
-    """Output of the kernel.
+    """Output of the kernel that predicts and codes.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class CodedWords(NamedTuple):
 
 
 def code_bands(table: BlockColumns, dtype: Dtype, plan: Plan) -> CodedWords:
-    """Run the kernel that predicts and codes. `plan` belongs to the image with most bands."""
+    """Run the kernel that predicts and codes. `plan` is that of the image with most bands."""
     cp = cupy()
     module = load_module(__package__, "gpu_encode.cu", plan_defines(plan, dtype))
     warps = warp_table(table)
@@ -190,7 +190,7 @@ def plan_defines(plan: Plan, dtype: Dtype) -> dict[str, int | str]:
 
 
 def warp_table(table: BlockColumns) -> npt.NDArray[np.int32]:
-    """Return block and first band of each warp, (n_warps, 2) int32, longest blocks first."""
+    """Return block and first band of each warp, (n_warps, 2) int32, largest blocks first."""
     counts = -(-table.bands // WARP)
     block = np.repeat(np.arange(counts.size), counts)
     first = WARP * (np.arange(block.size) - _starts(counts)[block])
@@ -201,7 +201,7 @@ def warp_table(table: BlockColumns) -> npt.NDArray[np.int32]:
 def _check_range(
     sources: Sequence[DeviceArray], images: Sequence[Image], status: npt.NDArray[np.int32]
 ) -> None:
-    """Raise BadParams for the first block with a sample that does not fit."""
+    """Raise BadParams for the first block with a sample outside the range of its image."""
     for i in np.flatnonzero(status & OUT_OF_RANGE)[:1]:
         samples = to_host(sources[i])
         check_range(images[i], int(samples.min()), int(samples.max()))
@@ -210,7 +210,7 @@ def _check_range(
 def join_streams(
     headers: Sequence[bytes], table: BlockColumns, coded: CodedWords, word_bytes: int
 ) -> list[Bytes]:
-    """Return the stream of each block in host memory; it is empty if a band overflowed."""
+    """Join headers and bands to streams in host memory; a stream is empty if a band overflowed."""
     cp = cupy()
     fits = coded.status & OVERFLOW == 0
     strings, starts, sizes = string_table(headers, table, coded.bits, fits, word_bytes)
@@ -233,7 +233,7 @@ def string_table(
     fits: npt.NDArray[np.bool_],
     word_bytes: int,
 ) -> tuple[Table, Table, Table]:
-    """Build the table of bit strings: header and bands of each block that fits.
+    """Build the table of bit strings to join: header and bands of each block that fits.
 
     Streams begin at whole words.
 
@@ -263,7 +263,7 @@ def _round_up(lengths: Table, unit: int) -> Table:
 
 
 def _starts(lengths: Table) -> Table:
-    """Return the offset of each item of a concatenation, from the items' lengths."""
+    """Return the offset of each item in a concatenation, from the items' lengths."""
     return np.cumsum(lengths) - lengths
 
 

@@ -34,7 +34,10 @@ def check_block(data: npt.NDArray[np.uint8], image: Image, params: Params) -> tu
 
 
 def own_lanes(lane_bits: npt.NDArray[np.int64], image: Image) -> npt.NDArray[np.int64]:
-    """Return the bit lengths of a block's lanes; raise CorruptChunk if its index has more lanes."""
+    """Return the bit lengths of a block's lanes, one per band of the image.
+
+    Raise CorruptChunk if the index of the chunk has more lanes for the block.
+    """
     own, others = lane_bits[: image.n_bands], lane_bits[image.n_bands :]
     if others.any():
         raise CorruptChunk(f"the index has lanes beyond the {image.n_bands} bands of the block")

@@ -219,7 +219,10 @@ def _check_table(table: bytes, image: Image) -> None:
 
 
 def _read_table(source: HeaderReader, image: Image) -> bytes:
-    """Return the bytes of a table; its elements belong to the user, only its length is checked."""
+    """Return the bytes of a supplementary table.
+
+    Its elements belong to the user; only its length is checked.
+    """
     start = source.n_bytes
     values = source.get(TABLE)
     if values["type"] > FLOAT_TABLE or values["purpose"] not in PURPOSES:

@@ -150,7 +150,7 @@ def _coder(image: Image, params: Params) -> Coder:
 
 
 def prediction_type(image: Image, params: Params, components: int) -> Dtype:
-    """Return int32 if R is 32 bits or nothing can overflow 32 bits, else int64."""
+    """Return the dtype of prediction: int32 if R is 32 bits or nothing can overflow, else int64."""
     depth, omega = image.bit_depth, params.weight_resolution
     # |d| < 2^(D+2), |w| <= 2^(Omega+2), |sigma - 4 s_mid| and 4 s_mid <= 2^(D+1)
     inner = (components << (depth + omega + 4)) + (1 << (depth + omega + 2))
@@ -161,7 +161,10 @@ def prediction_type(image: Image, params: Params, components: int) -> Dtype:
 
 
 def sums_type(image: Image, params: Params, sums: npt.NDArray[np.int64]) -> Dtype:
-    """Return int32 if Sigma <= Gamma max(2^D, Sigma(1) / Gamma(1)) always fits it, else int64."""
+    """Return the dtype of accumulators: int32 if they always fit it, else int64.
+
+    The bound is Sigma <= Gamma max(2^D, Sigma(1) / Gamma(1)).
+    """
     average = max(1 << image.bit_depth, (int(sums.max()) >> params.initial_count) + 1)
     average += 1  # the threshold adds less than Gamma
     none = params.coder == "block"  # the block-adaptive coder has no accumulators

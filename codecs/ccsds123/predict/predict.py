@@ -151,9 +151,11 @@ class Bands(NamedTuple):
 
 @jit_part
 def difference_row(g: Bands, y: int, first: int) -> None:
-    """Compute the central differences d = 4s - sigma (4.5) of a row with its halo.
+    """Compute the central differences d = 4s - sigma (4.5) of row y with its halo.
 
     Every local sum of the standard, borders included, is the sum of four neighbours.
+
+    first : index in `g.samples` of the row's first pixel
     """
     samples, width = g.samples, g.layout.width
     bounds = (0, 1, max(g.layout.columns - 1, 1), g.layout.columns)
@@ -169,13 +171,16 @@ def difference_row(g: Bands, y: int, first: int) -> None:
 
 @jit_part
 def _intervals_at(t: int, columns: int, p: Predictor) -> Any:
-    """Return the unlimited increments of the scaling exponent before t; negative in row 0."""
+    """Return the increments of the scaling exponent before t, not clipped; negative in row 0."""
     return (t - columns) >> p.interval
 
 
 @jit_part
 def _update_after(intervals: int, p: Predictor) -> Any:
-    """Return left shift, rounding term and right shift of the weight update (4.10)."""
+    """Return left shift, rounding term and right shift of the weight update (4.10).
+
+    intervals : result of `_intervals_at`
+    """
     rho = min(max(p.exponent_min + intervals, p.exponent_min), p.exponent_max)
     rho += p.depth - p.resolution
     return max(-rho, 0), 1 << max(rho, 0), max(rho, 0) + 1
@@ -185,7 +190,7 @@ def _update_after(intervals: int, p: Predictor) -> Any:
 def predict_band_row(
     g: Bands, y: int, first: int, lane: int, out: NumpyArray, at: int, step: int
 ) -> None:
-    """Write mapped residuals of one row of a vector of bands; the weights persist between rows.
+    """Write mapped residuals of one row of a vector of bands; weights persist between rows.
 
     samples[first + HALO + lane] is the sample of the first band at x = 0; out[at + x * step]
     receives the vector of column x.
@@ -229,7 +234,7 @@ def predict_band_row(
 
 @jit
 def residual_rows(g: Bands, y: int, rows: int, out: NumpyArray, step: int) -> None:
-    """Write mapped residuals of `rows` rows from row y on: out[(r * NX + x) * step + lane]."""
+    """Write mapped residuals of `rows` rows from y on: out[(r * NX + x) * step + lane]."""
     for r in range(rows):
         first = begin_band_row(g, y + r, r)
         difference_row(g, y + r, first)
@@ -239,7 +244,7 @@ def residual_rows(g: Bands, y: int, rows: int, out: NumpyArray, step: int) -> No
 
 @jit_part
 def begin_band_row(g: Bands, y: int, row: int) -> Any:
-    """Return the offset of row `row` of the batch; set W and NW of x = 0 to N (4.5.2)."""
+    """Return the index in `g.samples` of a row of the batch; set W and NW of x = 0 to N (4.5.2)."""
     width, pitch = g.layout.width, g.layout.pitch
     first = (row + 1) * pitch + width
     if y > 0:
@@ -296,7 +301,10 @@ def neighbor_offsets(local_sum: int, layout: RowLayout) -> npt.NDArray[np.int64]
 
 
 class BandGroup:
-    """Prediction state of `lanes` bands from band `first` on, a multiple of the plan's lanes."""
+    """Samples and prediction state of `lanes` bands from `first` on.
+
+    `first` is a multiple of the plan's lanes.
+    """
 
     def __init__(self, x: NumpyArray, plan: Plan, first: int, lanes: int) -> None:
         self.plan, self.first, self.lanes = plan, first, lanes

@@ -19,11 +19,11 @@ BATCH_BYTES = 1 << 20  # samples of a batch of rows: they fit a usual second-lev
 
 
 class RowLayout(NamedTuple):
-    """Layout of samples in a flat array of rows.
+    """Layout of samples in a flat array of image rows, with the bands of a pixel adjacent.
 
     Attributes
     ----------
-    width : lanes of one pixel, halo included
+    width : elements of one pixel: its bands, and a halo of the bands before them
     pitch : elements from row to row; a row has one pixel in front of its first (W and NW of x = 0)
     columns : NX
     """
@@ -43,7 +43,7 @@ def _load_rows(
     extremes: NumpyArray,
     tile: tuple[tuple[None, ...], tuple[None, ...]],
 ) -> None:
-    """Copy rows of x (z, y, x) to rows 1, 2, ... of `samples`, from lane `lane` on.
+    """Copy image rows of x (z, y, x) to rows 1, 2, ... of `samples`, from lane `lane` on.
 
     span : first row, number of rows, first band; tile : as for `copy_items`
 
@@ -70,7 +70,10 @@ def _load_rows(
 
 
 def group_lanes(image: Image, lanes: int, itemsize: int) -> int:
-    """Return the number of bands in a group: a batch contains some rows of them."""
+    """Return the number of bands in a group, so that a batch contains at least a few image rows.
+
+    lanes : bands in a vector
+    """
     most = max(1, BATCH_BYTES // 4 // ((image.n_columns + 1) * itemsize * lanes))
     return lanes * min(-(-image.n_bands // lanes), most)
 
@@ -126,7 +129,10 @@ class BandRows:
 
 
 def _tile(x: NumpyArray, bands: int) -> Tile:
-    """Return the extents of the tiles to copy: square if x is the fastest axis in memory."""
+    """Return the extents of the tiles that `_load_rows` copies: square if x is fastest in memory.
+
+    bands : number of bands to copy
+    """
     along_z, along_x = (x.strides[axis] == x.itemsize for axis in (0, 2))
     if along_x:
         side = next(n for n in (16, 4, 1) if n <= min(bands, x.shape[2]) or n == 1)

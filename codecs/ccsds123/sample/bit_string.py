@@ -13,7 +13,7 @@ MARGIN = 16  # bytes that a store may write after the last codeword
 
 
 class BitString:
-    """Growing buffer of bytes: header and body of a stream."""
+    """Growing buffer for the bytes of a stream: header and body."""
 
     def __init__(self, start: bytes, expected: int) -> None:
         self.data = np.empty(len(start) + expected + MARGIN, np.uint8)
@@ -42,7 +42,7 @@ class BitString:
 
 
 class BitStrings:
-    """Bit strings of a group of bands, one per band, in scratch memory."""
+    """Growing bit strings of a group of bands, one per band (lane), in scratch memory."""
 
     def __init__(self, n_lanes: int, stride: int, sums: NumpyArray) -> None:
         self.stride = stride
@@ -53,7 +53,7 @@ class BitStrings:
         self.positions = np.arange(n_lanes, dtype=np.int64) * stride
 
     def reserve(self, more: int) -> None:
-        """Grow the scratch memory if a lane lacks capacity for `more` bytes."""
+        """Grow the scratch memory if a band lacks capacity for `more` bytes."""
         starts = np.arange(self.positions.size) * self.stride
         filled = int((self.positions - starts).max())
         if filled + more <= self.stride:
@@ -66,7 +66,7 @@ class BitStrings:
 
     @property
     def bits(self) -> npt.NDArray[np.int64]:
-        """Bits of each lane so far, (n_lanes,) int64."""
+        """Number of bits of each band so far, (n_lanes,) int64."""
         starts = np.arange(self.positions.size) * self.stride
         bits: npt.NDArray[np.int64] = 8 * (self.positions - starts) + self.used
         return bits
@@ -78,7 +78,10 @@ class BitStrings:
 
 @jit
 def finish_lanes(words: UInt64s, used: NumpyArray, positions: Int64s, scratch: Bytes) -> None:
-    """Write the remaining bits of each lane, at most one word."""
+    """Write the pending bits of each lane, at most one word, to its bytes.
+
+    words, used, positions, scratch : see `LaneState`
+    """
     for lane in range(words.size):
         if used[lane] > 0:
             store_be64(scratch, positions[lane], words[lane] << (64 - used[lane]))

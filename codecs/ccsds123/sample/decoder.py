@@ -59,7 +59,7 @@ Array = NumpyArray
 
 
 class Decoder(NamedTuple):
-    """Constants of the entropy decoder."""
+    """Constants of the sample-adaptive entropy decoder for one stream."""
 
     depth: int  # D
     unary_limit: int  # U_max
@@ -69,7 +69,7 @@ class Decoder(NamedTuple):
 
 
 class DecoderState(NamedTuple):
-    """Arrays of the entropy decoder; T (the lane dtype) and tables as in `State`."""
+    """Arrays of the entropy decoder, for all bands; T (the lane dtype) and tables as in `State`."""
 
     start: Int64s  # (NZ,) int64 first bit of each lane
     end: Int64s  # (NZ,) int64
@@ -92,7 +92,12 @@ def choose_codes(
     lo: int,
     hi: int,
 ) -> None:
-    """Update the accumulators with the residuals of the last step, then choose each band's k."""
+    """Update each band's accumulator with its last residual, then choose its code parameter k.
+
+    Bands are the lanes [lo, hi).
+
+    count, before : tables of the counter Gamma at this step and the previous one
+    """
     zero, one, most = fit(0, code), fit(1, code), fit(c.depth - 2, code)
     for z in range(lo, hi):
         g = count[z]
@@ -108,7 +113,7 @@ def choose_codes(
 
 @jit_part
 def load_windows(window: UInt64s, data: Bytes, position: Int64s, lo: int, hi: int) -> None:
-    """Load eight bytes at each position, without conversion to bits.
+    """Load eight bytes of the stream at each lane's bit position, without conversion to bits.
 
     Not `jit_restrict`: LLVM would vectorise the loop, but a gather needs as many loads.
     """
@@ -118,7 +123,7 @@ def load_windows(window: UInt64s, data: Bytes, position: Int64s, lo: int, hi: in
 
 @jit_part
 def prefetch_windows(data: Bytes, position: Int64s, lo: int, hi: int) -> None:
-    """Prefetch the bytes of the next steps: processors detect only a few streams by themselves."""
+    """Prefetch the bytes of the next steps: processors detect few streams by themselves."""
     for z in range(lo, hi):
         prefetch(data, (position[z] >> 3) + AHEAD)
 
@@ -132,7 +137,7 @@ def shift_windows(window: UInt64s, position: Int64s, lo: int, hi: int) -> None:
 
 @jit_part
 def complete_windows(window: UInt64s, data: Bytes, position: Int64s, lo: int, hi: int) -> None:
-    """Fill the last bits of each window from the ninth byte."""
+    """Fill the last bits of each lane's 64-bit window from the ninth byte."""
     for z in range(lo, hi):
         at = position[z]
         window[z] |= np.uint64(data[(at >> 3) + 8]) >> np.uint64(8 - (at & 7))
@@ -148,7 +153,12 @@ def measure_codewords(
     lo: int,
     hi: int,
 ) -> None:
-    """Store the unary part's value in delta, and the lengths of unary part and other bits in code.
+    """Store the value of each codeword's unary part in delta, and its two lengths in code.
+
+    Those are the length of the unary part, above LENGTH_BITS bits, and that of the bits after it,
+    below.
+
+    The length of the bits after it is in the low LENGTH_BITS of `code`.
 
     `code` has k before. The kernel is separate from `read_codewords`, because AVX2 has only four
     lanes if one of the types has 64 bits.
@@ -175,7 +185,10 @@ def read_codewords(
     lo: int,
     hi: int,
 ) -> None:
-    """Add the bits after the unary part; a value above D bits becomes 2^D, which is invalid."""
+    """Add the bits after the unary part to each lane's residual, and advance its position.
+
+    A value above D bits becomes 2^D, which is invalid.
+    """
     most, width = fit(1 << depth, delta), fit(LENGTH_BITS, code)
     for z in range(lo, hi):
         both = code[z]
@@ -214,7 +227,7 @@ def _begin_band(c: Decoder, a: DecoderState, s: State, data: Bytes, z: int) -> N
 
 @jit_part
 def _report(a: DecoderState, s: State, z: int) -> int:
-    """Return the error status of a band that has ended, or 0."""
+    """Return the error status of band z, which has ended, or 0."""
     if a.position[z] != a.end[z]:
         return LANE_END
     return wave.IMPOSSIBLE_RESIDUAL if s.bad[z] != 0 else 0

@@ -48,13 +48,13 @@ from gangsaw.codecs.core.numba.vectors.integers import (
 
 
 class LaneState(NamedTuple):
-    """Coder state of each lane between two rows, for kernels.
+    """Coder state of each lane (band) between two rows, for kernels.
 
     All arrays but the last are (n_lanes,).
 
     Attributes
     ----------
-    sums : accumulators
+    sums : accumulators Sigma
     words : (n_lanes,) int64, bits that are not written yet, the last one lowest
     used : number of these bits
     positions : (n_lanes,) int64, offset of the next byte in `scratch`
@@ -70,7 +70,10 @@ class LaneState(NamedTuple):
 
 @jit_part
 def codeword(c: Coder, delta: Vector, sums: Vector, count: int) -> Any:
-    """Return values and lengths of the codewords of a vector of mapped residuals, t >= 1."""
+    """Return values and lengths of the codewords of a vector of mapped residuals, t >= 1.
+
+    sums, count : accumulators Sigma and counter Gamma
+    """
     counts = (sums & 0) + count
     # If the sum is below 2 Gamma, k is 0 whatever the threshold, so the threshold may be raised to
     # Gamma. Then bit lengths give k or k + 1, and never less than 0.
@@ -88,7 +91,7 @@ def codeword(c: Coder, delta: Vector, sums: Vector, count: int) -> Any:
 def _write(
     words: Vector, used: Vector, state: LaneState, lane: int, lanes: tuple[None, ...]
 ) -> Any:
-    """Write whole bytes of the `used` low bits of each lane; return the number of bits left."""
+    """Write the whole bytes among the `used` bits of each lane; return the number of bits left."""
     positions = state.positions
     gap = 64 - widen(used)
     aligned = (words << (gap >> 1)) << (gap - (gap >> 1))  # in two steps: a gap may be 64
@@ -149,7 +152,7 @@ def encode_rows(
     deltas: NumpyArray,
     arrays: tuple[NumpyArray, ...],
 ) -> None:
-    """Encode `rows` rows from row y on, all lanes of the group, with their prediction."""
+    """Predict and encode `rows` rows from row y on, all bands of the group."""
     columns, state = g.layout.columns, LaneState(*arrays)
     for r in range(rows):
         first = begin_band_row(g, y + r, r)

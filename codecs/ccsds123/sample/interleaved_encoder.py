@@ -21,7 +21,7 @@ BATCH_SAMPLES = 1 << 17  # samples coded between two checks of the output's capa
 
 
 class CodewordState(NamedTuple):
-    """Accumulators and the codewords of one row, for kernels.
+    """Accumulators of all bands, and the codewords of one row, for kernels.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class CodewordState(NamedTuple):
 
 @jit_part
 def encode_row_codewords(c: Coder, deltas: UInt32s, row: int, t: int, state: CodewordState) -> None:
-    """Compute the separate codewords of one row of all bands; `state` is a `CodewordState`."""
+    """Compute the codewords of one row of all bands, one each; `state` is a `CodewordState`."""
     sums, values, lengths, lanes = state.sums, state.values, state.lengths, state.lanes
     columns, padded = values.shape
     flat_values, flat_lengths = values.ravel(), lengths.ravel()
@@ -75,7 +75,10 @@ def append_row(
     out: Bytes,
     bit: int,
 ) -> int:
-    """Append a row's codewords in band-interleaved order to `out`; return the end in bits."""
+    """Append a row's codewords in band-interleaved order to `out`; return the end in bits.
+
+    interleave : M, the number of bands per group
+    """
     place, used = bit >> 3, bit & 7
     word = np.uint64(out[place] >> (8 - used)) if used else np.uint64(0)
     for first in range(0, bands, interleave):

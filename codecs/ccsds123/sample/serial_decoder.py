@@ -39,7 +39,7 @@ def _choose_code(accumulator: int, count: int, depth: int) -> Any:
 
 @jit_part
 def _read_codeword(data: Bytes, at: int, k: int, unary_limit: int, depth: int) -> Any:
-    """Return the value of a codeword and its length in bits."""
+    """Decode a codeword with parameter k; return its value and its length in bits."""
     word = _read_word(data, at)
     zeros = np.int64(leading_zeros(word))
     if zeros >= unary_limit:
@@ -59,7 +59,7 @@ def _update(accumulator: int, count: int, rescale_at: int, value: int) -> int:
 
 @jit_part
 def _next(count: int, rescale_at: int) -> int:
-    """Return the counter after one more sample."""
+    """Return the sample counter Gamma after one more sample."""
     return (count + 1) >> 1 if count == rescale_at else count + 1
 
 

@@ -32,6 +32,6 @@ def counts(coder: Coder, begin: int, end: int) -> npt.NDArray[np.int64]:
 
 @jit_part
 def update_statistics(c: Coder, sums: Vector, delta: Vector, count: int) -> Any:
-    """Return the accumulator after coding delta at counter value `count`."""
+    """Return the accumulator Sigma after coding delta at counter value `count`."""
     total = sums + delta
     return (total + 1) >> 1 if count == c.top_count else total

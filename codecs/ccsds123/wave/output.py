@@ -17,7 +17,7 @@ from gangsaw.codecs.core.numba.tiles import transpose_tile
 
 
 class SampleTarget(NamedTuple):
-    """Strided destination of samples, which contains their residuals before.
+    """Strided output array of samples, as an address; residuals are stored there before samples.
 
     A kernel typed by dtype and layout would be compiled for each of them.
     """
@@ -44,11 +44,12 @@ def target(out: NumpyArray) -> Iterator[SampleTarget]:
 def write_samples(
     p: WavePredictor, s: State, out: SampleTarget, first: int, last: int, low: int, high: int
 ) -> None:
-    """Write the samples that a strip completed in the steps [first, last) of one run.
+    """Write the samples that bands low to high - 1 completed in the steps [first, last) of a run.
 
-    All bands are written in the same windows of RUN samples, t = 0 .. RUN - 1 and so on. So writes
-    are whole cache lines, and few of them cross rows of the image. A vector of bands writes a
-    window once its last band has computed it: one window per run, and the rest in the last run.
+    A run is RUN steps. All bands are written in the same windows of RUN samples, t = 0 .. RUN - 1
+    and so on. So writes are whole cache lines, and few of them cross rows of the image. A vector of
+    bands writes a window once its last band has computed it: one window per run, and the rest in
+    the last run.
     """
     for group in range(low, high, LANES):
         begun, done = first - group - LANES + 1, last - group - LANES + 1
@@ -106,7 +107,9 @@ def read_residuals(
     low: int,
     high: int,
 ) -> None:
-    """Load the residuals of a strip for the steps [first, last): residuals[z * RUN + step - first].
+    """Load the residuals of bands low to high - 1 in the steps [first, last) of a run.
+
+    The result is residuals[z * RUN + step - first].
 
     The target contains residuals until samples replace them: the residuals of a window are loaded
     before its samples are written.

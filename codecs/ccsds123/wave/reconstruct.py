@@ -37,20 +37,20 @@ OUT_OF_RANGE = "a mapped residual lies outside the range of the samples"
 
 @jit_inline_part
 def _row_back(s: State, row: int, back: int) -> Any:
-    """Return the ring row that is `back` steps before ring row `row`."""
+    """Return the samples of the step `back` steps before ring row `row`."""
     row -= back
     return ahead(s.ring, (row + s.rows if row < 0 else row) * s.width)
 
 
 @jit_inline_part
 def _band_before(s: State, row: int) -> Any:
-    """Return the row for narrow sums in the first image row: previous band, one column left."""
+    """Return the samples W of the previous band, for narrow local sums in the first image row."""
     return ahead(_row_back(s, row, 2), -1)
 
 
 @jit_inline_part
 def _difference_row(p: WavePredictor, s: State, step: int, back: int) -> Any:
-    """Return the differences of the band `back` bands before each band; zeros if back > P."""
+    """Return the differences of the band z - back at the same t, for each band z; 0 if back > P."""
     rows = difference_rows(p.prediction_bands)
     if back > p.prediction_bands:
         return ahead(s.differences, rows * s.width)
@@ -113,7 +113,7 @@ def _inner_product(p: WavePredictor, s: State, step: int, lo: int, hi: int) -> N
 
 @jit
 def advance(p: WavePredictor, s: State, step: int, lo: int, hi: int) -> None:
-    """Replace s.delta by samples in the lanes [lo, hi) of one step, all at t >= 1."""
+    """Replace residuals s.delta by samples in bands [lo, hi) of one step, all at t >= 1."""
     now = ring_row(s, step)
     _local_sum(p, s, step, lo, hi)
     _inner_product(p, s, step, lo, hi)
@@ -131,7 +131,10 @@ def _predict_first(p: WavePredictor, before: NumpyArray, z: int) -> Any:
 
 @jit
 def begin_band(p: WavePredictor, s: State, z: int) -> None:
-    """Initialise lane z and decode its first sample (t = 0) from s.delta, at step z."""
+    """Initialise the state of band z, and decode its first sample (t = 0) from s.delta.
+
+    This is step z.
+    """
     zero = fit(0, s.delta)
     now, before = ring_row(s, z), ring_row(s, z - 1)
     s.double[z] = fit(_predict_first(p, before, z), s.delta)
@@ -147,7 +150,10 @@ def begin_band(p: WavePredictor, s: State, z: int) -> None:
 
 @jit_inline
 def active(p: WavePredictor, step: int, low: int, high: int) -> tuple[int, int]:
-    """Return the lanes [lo, hi) of a strip at t >= 1, in whole vectors; none if hi <= lo."""
+    """Return the bands [lo, hi) of a strip [low, high) with t >= 1 at a step, in whole vectors.
+
+    There are none if hi <= lo.
+    """
     lo = max(low, step - p.samples + 1) & -LANES
     hi = (min(p.bands, step) + LANES - 1) & -LANES
     return lo, min(hi, high)
@@ -202,13 +208,13 @@ def _reconstruct(
 
 
 class RunResiduals(NamedTuple):
-    """Residuals of a run of steps, band by band."""
+    """Residuals of the RUN steps of a run, band by band."""
 
     residuals: npt.NDArray[np.uint32]  # (lanes * RUN,)
 
 
 def reconstruct(place: SampleTarget, plan: Plan) -> None:
-    """Replace mapped residuals by their samples, in place.
+    """Replace the mapped residuals of a block by its samples, in place.
 
     Parameters
     ----------

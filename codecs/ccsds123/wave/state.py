@@ -30,10 +30,12 @@ T = TypeVar("T")
 
 
 class State(NamedTuple):
-    """State of one wavefront, in arrays of the plan's type T; kernels get it as `pointers`.
+    """State of the decoder's wavefront: step s decodes the sample t = s - z of every band z.
+
+    Arrays have the plan's type T, and a lane per band; kernels get them as `pointers`.
 
     All arrays are flat, and start at band 0 and t = `origin`: the items before that belong to them.
-    Tables run with z: the entry of t has the index origin - t.
+    Tables over t are reversed, so that a step reads them with ascending z: t has index origin - t.
     """
 
     ring: Array  # (rows * width,) samples, one row per step
@@ -60,7 +62,7 @@ class State(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Range of steps of a wavefront, and the range of t in its tables."""
+    """Range of steps of a wavefront that share tables, and the range of t in these tables."""
 
     first: int  # step
     last: int  # step after the last one
@@ -69,7 +71,7 @@ class Segment(NamedTuple):
 
 
 def segments(image: Image) -> Iterator[Segment]:
-    """Yield the segments of a wavefront: a single one if the image's tables are cached."""
+    """Yield the ranges of steps with tables of their own: one if the image's tables are cached."""
     samples = image.n_rows * image.n_columns
     steps, reach = samples + image.n_bands - 1, round_up(image.n_bands, LANES) + 1
     length = steps if samples <= CACHED_PIXELS else SEGMENT
@@ -98,7 +100,7 @@ def make_predictor(plan: Plan) -> WavePredictor:
 
 
 def make_state(plan: Plan) -> State:
-    """Allocate and fill the arrays of one wavefront: a few image rows, never an image."""
+    """Allocate and fill the arrays of a wavefront: a few image rows, never an image."""
     image, of = plan.image, plan.dtype
     lanes = round_up(image.n_bands, LANES)
     width, rows = row_width(image), round_up(max(image.n_columns + 2, 2 * RUN + LANES), LANES)
@@ -132,21 +134,22 @@ def make_state(plan: Plan) -> State:
 
 
 def at_segment(state: State, plan: Plan, part: Segment) -> State:
-    """Return the state with the tables of a segment; it shares all other arrays."""
+    """Return the state with the tables of a range of steps; it shares all other arrays."""
     border, left, right = _tables(plan, part.begin, part.end)
     return state._replace(border=border, left=left, right=right, origin=part.begin)
 
 
 def row_width(image: Image) -> int:
-    """Return the items of a ring row: an odd number of vectors, to spread rows over cache sets."""
+    """Return the items of a ring row, an odd number of vectors, to spread rows over cache sets."""
     vectors = (MARGIN + round_up(image.n_bands, LANES)) // LANES
     return LANES * (vectors | 1)
 
 
 def skewed(table: Array, dtype: npt.DTypeLike) -> Array:
-    """Return a table over t as one that runs with z, from its first t on.
+    """Return a table over t reversed, so that one step reads it with ascending band z.
 
-    The other t are stored before the returned start. Both ends have a margin for inactive lanes.
+    The returned start is the first t; the others are stored before it. Both ends have a margin for
+    inactive lanes.
     """
     out = np.pad(table[::-1], LANES, mode="edge").astype(dtype)
     out.setflags(write=False)
@@ -156,7 +159,7 @@ def skewed(table: Array, dtype: npt.DTypeLike) -> Array:
 def cached_if_small(
     make_tables: Callable[[Plan, int, int], T],
 ) -> Callable[[Plan, int, int], T]:
-    """Cache the tables of some small images: the blocks of a chunk share them."""
+    """Cache the tables that a function makes for small images: blocks of a chunk share them."""
     cached = lru_cache(8)(make_tables)
 
     @wraps(make_tables)
@@ -207,18 +210,21 @@ def _first_weights(plan: Plan, lanes: int) -> Array:
 
 @jit_inline
 def difference_rows(prediction_bands: int) -> int:
-    """Return the rows of differences: P back, and RUN steps that a strip is ahead of the next."""
+    """Return the rows of differences to store: P back, and RUN steps that strips are apart."""
     return prediction_bands + 2 + RUN
 
 
 @jit_inline_part
 def strip_of(s: State) -> Any:
-    """Return the lanes of a strip: an equal part of all lanes, at most STRIP."""
+    """Return the number of bands in a strip, which are decoded together for RUN steps.
+
+    It is an equal part of all bands, at most STRIP.
+    """
     vectors, parts = s.lanes // LANES, -(-s.lanes // STRIP)
     return -(-vectors // parts) * LANES
 
 
 @jit_inline_part
 def ring_row(s: State, step: int) -> Any:
-    """Return the row of a step in the ring; step may be as low as -rows."""
+    """Return the samples of a step in the ring buffer; step may be as low as -rows."""
     return ahead(s.ring, (step + s.rows) % s.rows * s.width)

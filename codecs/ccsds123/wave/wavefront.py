@@ -29,7 +29,7 @@ Rows = tuple[Row, ...]  # three rows
 
 
 class WavePredictor(NamedTuple):
-    """Constants of the predictor, with their symbols in CCSDS 123.0-B-2, 4.2 to 4.7."""
+    """Constants of the predictor for kernels, with their symbols in CCSDS 123.0-B-2, 4.2 to 4.7."""
 
     bands: int  # NZ
     columns: int  # NX
@@ -120,7 +120,7 @@ def directional_differences(
 
 @jit_restrict_part
 def start_product(product: Row, sigma: Row, middle: int, resolution: int, lo: int, hi: int) -> None:
-    """Set product = 2^Omega (sigma - 4 s_mid), the term added to the inner product."""
+    """Start each band's inner product: product = 2^Omega (sigma - 4 s_mid)."""
     scale = fit(resolution, product)
     for z in range(lo, hi):
         product[z] = shift_left(fit(sigma[z] - 4 * middle, product), scale)
@@ -159,7 +159,10 @@ def add_terms(
 
 @jit_restrict
 def predict(double: Row, product: Row, p: WavePredictor, lo: int, hi: int) -> None:
-    """Compute the double-resolution predicted samples; p : a `WavePredictor`."""
+    """Compute the double-resolution predicted samples from inner products.
+
+    p : a `WavePredictor`
+    """
     drop, scale = fit(p.wrap, product), fit(p.resolution + 1, product)
     least, most = fit(2 * p.lowest, product), fit(2 * p.highest + 1, product)
     for z in range(lo, hi):
@@ -186,7 +189,10 @@ def unmap_residual(delta: int, twice: int, least: int, most: int, like: Row) -> 
 def unmap(
     sample: Row, sign: Row, bad: Row, double: Row, delta: Row, p: WavePredictor, lo: int, hi: int
 ) -> None:
-    """Invert the mapping (CCSDS 123.0-B-2, 4.11): set samples and error signs, mark bad lanes."""
+    """Invert the mapping (CCSDS 123.0-B-2, 4.11): set samples and error signs, mark bad lanes.
+
+    bad : not 0 after a residual that no sample has
+    """
     least, most = fit(p.lowest, sample), fit(p.highest, sample)
     for z in range(lo, hi):
         twice = double[z]
@@ -199,6 +205,6 @@ def unmap(
 
 @jit_restrict_part
 def central_difference(difference: Row, sample: Row, sigma: Row, lo: int, hi: int) -> None:
-    """Compute d = 4 s - sigma."""
+    """Compute the central differences d = 4 s - sigma (4.5) of bands lo to hi - 1."""
     for z in range(lo, hi):
         difference[z] = fit(4 * sample[z] - sigma[z], sigma)

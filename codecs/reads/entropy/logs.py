@@ -40,7 +40,7 @@ def scaled_log2(value: Int64) -> int:
 
 @jit_inline_part
 def symbols_cost(counts: Int64s | UInt32s) -> int:
-    """Return the cost of symbols with (n,) counts in their table, in 2^-FRACTION bits."""
+    """Return the entropy of symbols that occur (n,) counts times, in 2^-FRACTION bits."""
     total = np.int64(0)
     for s in range(counts.size):
         total += counts[s]

@@ -21,7 +21,7 @@ WINDOWS = 4  # windows that a thread decodes at a time
 
 
 def decode_name_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
-    """Decode a block from its lanes; raise CorruptChunk if they are no lanes of such a block."""
+    """Decode a block of names; raise CorruptChunk if its lanes are no lanes of such a block."""
     model = read_model(payload)
     text = out[: payload.head.used]
     found = np.zeros((payload.n_windows, 3), np.int64)
@@ -39,9 +39,11 @@ def decode_name_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
 def decode_windows(
     payload: BlockLanes, model: NameModel, windows: Int64s, text: Text
 ) -> npt.NDArray[np.int64]:
-    """Decode windows into the text of their block; return start, end and lines of each.
+    """Decode windows of names into their block's text; return each start, end and line count.
 
-    The end is -1 if a lane is invalid. No lane is empty.
+    windows : numbers of the windows, whose lanes are not empty
+
+    The result is (n, 3) int64; an end of -1 means an invalid lane.
     """
     found = np.zeros((windows.size, 3), np.int64)
     memory, room, state = no_memory(), (no_cuts().places, no_cuts().places), np.zeros(2, np.int64)

@@ -54,7 +54,7 @@ TOKENS_A_WINDOW = 10  # two numbers: bit length, and up to 40 bits
 
 
 def _values() -> npt.NDArray[np.int64]:
-    """Return the values of hexadecimal digits, (256,), 0 for other bytes."""
+    """Return the value of each byte as a hexadecimal digit, (256,), 0 for other bytes."""
     out = np.zeros(256, np.int64)
     for digits in (b"0123456789abcdef", b"0123456789ABCDEF"):
         out[list(digits)] = np.arange(16)
@@ -65,19 +65,21 @@ VALUES = _values()
 
 
 class NameLines(NamedTuple):
-    """Lines, and the encoder's choices for them.
+    """Lines of names, and the encoder's choices for them.
 
     Attributes
     ----------
-    text : (used,) uint8
+    text : (used,) uint8, names with their newlines
     starts, ends : (n,) int64 of lines, see `Lines`
-    windows : (n_windows + 1,) int64
+    windows : (n_windows + 1,) int64, first line of each window, see `Lines`
     lane : bytes of a window
     template : tokens of the line that precedes each window's first one
     n_template : number of these tokens
-    differences : (COLUMNS, DIFFERENCES) bool, True if a difference beats the number
-    most : lines of a window that are written
-    both : True if operands of numbers are written besides those of differences
+    differences : (COLUMNS, DIFFERENCES) bool, True if a number is written as a difference from the
+        line before, see `chosen_differences`
+    most : largest number of lines to write of each window
+    both : True in sample windows: with a difference, also the operand of the plain number is
+        written
     """
 
     text: npt.NDArray[np.uint8]
@@ -93,10 +95,10 @@ class NameLines(NamedTuple):
 
 
 def most_tokens(source: NameLines, first: int, stop: int) -> int:
-    """Return an upper bound on the tokens of windows first to stop - 1: three per byte.
+    """Return an upper bound on the coder tokens of windows first to stop - 1: three per byte.
 
-    A token of one byte is an operation, the byte and the end of a text, or an operation and one
-    operand, or two.
+    A name token of one byte takes an operation, the byte and the end of a text, or an operation and
+    one or two operands.
     """
     lo, hi = int(source.windows[first]), int(source.windows[stop])
     if lo == hi:
@@ -109,12 +111,14 @@ def most_tokens(source: NameLines, first: int, stop: int) -> int:
 def write_name_tokens(
     source: NameLines, first: int, stop: int, cuts: Cuts, tokens: Tokens, ends: Int64s
 ) -> int:
-    """Write the tokens of windows first to stop - 1, with streams as tables; return their number.
+    """Write the coder tokens of windows first to stop - 1; return their number.
+
+    The tables of the tokens are stream numbers.
 
     Parameters
     ----------
-    cuts : scratch memory
-    tokens : capacity for `most_tokens`
+    cuts : scratch memory for the tokens of a name
+    tokens : output, with capacity for `most_tokens`
     ends : (stop - first,) int64, filled with the end of each window's tokens
     """
     n = 0
@@ -126,7 +130,7 @@ def write_name_tokens(
 
 @jit_norefs_inline
 def _write_window(source: NameLines, window: int, cuts: Cuts, tokens: Tokens, n: int) -> int:
-    """Append the tokens of a window; an empty one has none."""
+    """Append the coder tokens of a window; one without lines has none."""
     first, stop = source.windows[window], source.windows[window + 1]
     if first == stop:
         return n
@@ -153,13 +157,15 @@ def _write_line(
     tokens: Tokens,
     n: int,
 ) -> tuple[int, int, int]:
-    """Append the tokens of a line; return its parts, the wide ones of them, and all tokens so far.
+    """Append the coder tokens of a line.
+
+    Return its number of name tokens, the new `wide`, and the number of all coder tokens so far.
 
     Parameters
     ----------
     before : start of the line before
-    cuts : its n_old tokens, replaced one by one
-    wide : as bits, the ones of them that may be numbers of LEAST_MATCH digits
+    cuts : the n_old name tokens of the line before, replaced one by one by those of this line
+    wide : bit mask of the name tokens that may be numbers of at least LEAST_MATCH digits
     """
     text, begin, end = source.text, source.starts[line], source.ends[line]
     k = _count_same(text, begin, end, before, cuts, n_old)
@@ -188,7 +194,10 @@ def _write_line(
 
 @jit_norefs_inline
 def _count_same(text: Bytes, at: int, end: int, before: int, cuts: Cuts, n_old: int) -> int:
-    """Return the number of tokens in the common prefix of both lines."""
+    """Return how many leading tokens of the line before also begin this line.
+
+    at, before : starts of this line and of the line before
+    """
     old_size = cuts.places[n_old]
     prefix = common_prefix(text, at, before, min(end - at, old_size))
     stop = prefix + (prefix == end - at and prefix == old_size)
@@ -200,7 +209,7 @@ def _count_same(text: Bytes, at: int, end: int, before: int, cuts: Cuts, n_old: 
 
 @jit_norefs_inline
 def _put_same(tokens: Tokens, n: int, run: int, k: int) -> int:
-    """Append an operation: the tokens from column `run` up to k are the same."""
+    """Append an operation that repeats the tokens of the line before from column `run` up to k."""
     if run < k:
         n = put(tokens, n, run * PER_COLUMN, SAME + k - run)
     return n
@@ -217,9 +226,11 @@ def _write_token(
     tokens: Tokens,
     n: int,
 ) -> int:
-    """Append a token that differs from that of the line before, `old`, which may be empty.
+    """Append the coder tokens of name token k, which differs from that of the line before, `old`.
 
-    wide : bits of the tokens before it in its line that it may match
+    `old` may be empty.
+
+    wide : bit mask of the earlier tokens of this line that it may equal
     """
     text, column = source.text, k * PER_COLUMN
     if token.kind == DIGITS:
@@ -261,7 +272,10 @@ def _match(text: Bytes, cuts: Cuts, k: int, token: Token, wide: int) -> int:
 
 @jit_norefs_inline
 def _padding(text: Bytes, old: Token, token: Token) -> int:
-    """Return the addend of a number's operation for leading zeros; -1 if it cannot be a number."""
+    """Return the addend of a number's operation: PADDED for leading zeros, else 0.
+
+    It is -1 if no operation can write the digits of the token.
+    """
     size = token.end - token.at
     if size > MOST_DIGITS:
         return -1
@@ -272,7 +286,7 @@ def _padding(text: Bytes, old: Token, token: Token) -> int:
 
 @jit_norefs_inline
 def _number(value: int) -> int:
-    """Return the operation of a plain number, TEXT if there is none."""
+    """Return the operation that writes a plain number of this size; TEXT if it is too large."""
     for width in range(1, 4):
         if value < 1 << 8 * width:
             return NUMBER + width - 1
@@ -283,7 +297,7 @@ def _number(value: int) -> int:
 def _changed(
     source: NameLines, old: Token, k: int, token: Token, operation: int
 ) -> tuple[int, int]:
-    """Return the operation of a number, a difference or the given one, and its operand."""
+    """Return operation and operand of a number: a difference to `old`, or the given operation."""
     if old.end > old.at and old.kind == DIGITS and old.end - old.at <= MOST_DIGITS:
         change = token.value - old.value
         which = _difference(change)
@@ -294,7 +308,7 @@ def _changed(
 
 @jit_norefs_inline
 def _difference(change: int) -> int:
-    """Return the operation, from UP on, for a difference; -1 if there is none."""
+    """Return the index, from UP on, of the operation for a difference; -1 above 16 bits."""
     size = abs(change)
     if size >= 1 << 16:
         return -1
@@ -305,7 +319,10 @@ def _difference(change: int) -> int:
 def _put_number(
     tokens: Tokens, n: int, column: int, operation: int, padded: int, value: int
 ) -> int:
-    """Append an operation and its operand."""
+    """Append a number's operation and its operand.
+
+    column : first stream of the token's column
+    """
     n = put(tokens, n, column, operation + padded)
     if operation == LONG:
         return put_number(tokens, n, column + LONG_BITS, value)
@@ -325,7 +342,7 @@ def _put_operand(tokens: Tokens, n: int, column: int, operation: int, value: int
 
 @jit_norefs_part
 def _put_hexadecimal(text: Bytes, token: Token, column: int, tokens: Tokens, n: int) -> int:
-    """Append a hexadecimal word or a UUID."""
+    """Append the operation and the digits of a hexadecimal word or a UUID."""
     at, end, kind = token.at, token.end, token.kind
     if kind in (HEX_LOWER, HEX_UPPER):
         n = put(tokens, n, column, HEX + (kind == HEX_UPPER))
@@ -343,7 +360,7 @@ def _put_hexadecimal(text: Bytes, token: Token, column: int, tokens: Tokens, n: 
 
 @jit_norefs_inline
 def _put_digits(text: Bytes, at: int, end: int, tokens: Tokens, n: int) -> int:
-    """Append hexadecimal digits, three at a time, raw."""
+    """Append the hexadecimal digits text[at:end] as raw bits, three digits at a time."""
     while at < end:
         some = min(3, end - at)
         value = np.int64(0)

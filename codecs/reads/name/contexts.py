@@ -46,13 +46,13 @@ OPERATION, BYTE, FIRST_BYTE, HAS_FIRST = range(4)  # indices of `History.line`
 
 
 class History(NamedTuple):
-    """Earlier bytes of a window.
+    """Earlier bytes of a window of names, from which contexts are taken.
 
     Attributes
     ----------
     streams : (N_STREAMS,) uint8, the last byte of each stream
-    line : (4,) uint8, of the line: last operation, last byte that is no operation, first such byte,
-        and 1 if there was one
+    line : (4,) uint8, for the current line: its last operation, last byte that is no operation,
+        first such byte, and 1 if there was one
     """
 
     streams: npt.NDArray[np.uint8]
@@ -72,7 +72,7 @@ def is_operation(stream: Int64) -> bool:
 
 @jit_norefs_inline
 def remember(memory: History, stream: Int64, symbol: Int64) -> None:
-    """Update the history with a byte."""
+    """Update the history with a byte of a stream."""
     memory.streams[stream] = symbol
     line = memory.line
     if not is_operation(stream):
@@ -94,7 +94,7 @@ def _forget(memory: History) -> None:
 
 @jit_norefs_inline
 def context(memory: History, stream: Int64, mode: Int64) -> int:
-    """Return the context byte that a mode uses."""
+    """Return the context byte of a stream's next byte in this mode."""
     if mode < BEFORE:
         return 0
     if mode < BEFORE + 2:
@@ -114,14 +114,14 @@ def note_contexts(
     next_index: Int64s,
     out: UInt32s,
 ) -> None:
-    """Note at most `most` bytes of some windows, each with the byte of every context.
+    """Record up to `most` bytes of some windows, each with its context byte of every kind.
 
     Parameters
     ----------
     begin : first token of the windows
     ends : (n_windows,) int64, end of each window's tokens
     next_index : (N_STREAMS,) int64, next index in `out` of each stream; updated
-    out : (n,) uint32, filled with bytes and, from bit 8 on, 8 bits for each context
+    out : (n,) uint32, filled with notes: a byte, then from bit 8 on a context byte of each kind
     """
     i, n = begin, 0
     for window in range(ends.size):
@@ -144,7 +144,11 @@ def note_contexts(
 def assign_tables(
     tokens: Tokens, ends: Int64s, memory: History, modes: Bytes, base: Int64s
 ) -> None:
-    """Replace streams of windows' tokens by tables, and bytes of raw streams by raw bits."""
+    """Replace the stream number of each token by its table, or its byte by raw bits, in place.
+
+    modes : (N_STREAMS,) table mode of each stream
+    base : (N_STREAMS,) first table of each stream
+    """
     i = 0
     for window in range(ends.size):
         _forget(memory)
@@ -161,7 +165,7 @@ def assign_tables(
 
 @jit_norefs
 def count_streams(streams: UInt16s, totals: Int64s) -> None:
-    """Count the tokens of each stream."""
+    """Add the number of tokens of each stream to `totals`, (N_STREAMS,) int64."""
     for i in range(streams.size):
         if streams[i] < RAW_BITS:
             totals[streams[i]] += 1

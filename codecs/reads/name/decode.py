@@ -53,7 +53,7 @@ STATE, PLACE = range(2)  # of a lane's coder
 
 @jit_norefs_inline
 def _take(model: NameModel, lane: NameLane, stream: int) -> int:
-    """Return the next byte of a stream."""
+    """Decode and return the next byte of a stream."""
     mode = np.int64(model.modes[stream])
     x, at = lane.state[STATE], lane.state[PLACE]
     if mode == RAW:
@@ -69,7 +69,7 @@ def _take(model: NameModel, lane: NameLane, stream: int) -> int:
 
 @jit_norefs_inline
 def _take_raw(lane: NameLane, bits: int) -> int:
-    """Return raw bits."""
+    """Return the next raw bits of a lane."""
     value, x, at = get_raw(bits, lane.state[STATE], lane.state[PLACE], lane.data, lane.stop)
     lane.state[STATE], lane.state[PLACE] = x, at
     return int(value)
@@ -77,7 +77,7 @@ def _take_raw(lane: NameLane, bits: int) -> int:
 
 @jit_norefs_inline
 def _take_number(model: NameModel, lane: NameLane, stream: int) -> int:
-    """Return a number whose bit length is the next byte of a stream."""
+    """Decode a number whose bit length is the next byte of a stream."""
     bits = _take(model, lane, stream)
     if bits > MOST_BITS:
         lane.state[PLACE] |= ABSENT
@@ -97,14 +97,14 @@ def read_window(
     is_open: bool,
     offset_buffers: tuple[Int64s, Int64s],
 ) -> tuple[int, int, int]:
-    """Decode a window into out; return start and end of its text, and its lines.
+    """Decode a window of names into out; return start and end of its text, and its line count.
 
     Parameters
     ----------
-    begin, end : of the window, or the end of the block's text if that is before; its lines begin
-        there
+    begin, end : range of the window in the block, cut at the end of the text; its lines begin there
     is_open : True if no newline follows the last line of the block
-    offset_buffers : two arrays of (MOST_TOKENS + 1,) int64
+    offset_buffers : two arrays of (MOST_TOKENS + 1,) int64, token offsets of a line and of the one
+        before
 
     Returns
     -------
@@ -153,8 +153,8 @@ def _read_line(
     Parameters
     ----------
     source : (n,) uint8 that contains the line before
-    old : offsets of its n_old tokens, and the end of the last one
-    new : filled in the same way
+    old : offsets in `source` of the n_old tokens of that line, and the end of the last one
+    new : offsets in `out` of this line's tokens, filled in the same way
     """
     k = 0
     new[0] = at
@@ -246,7 +246,7 @@ def _read_token(
 
 @jit_norefs_inline
 def _read_text(model: NameModel, lane: NameLane, stream: int, out: Bytes, at: int) -> int:
-    """Decode bytes up to TEXT_END."""
+    """Decode the bytes of a text token up to TEXT_END; return its end, -1 if it is invalid."""
     while lane.state[PLACE] <= lane.stop:
         symbol = _take(model, lane, stream)
         if symbol == TEXT_END:
@@ -268,7 +268,7 @@ def _read_value(
     before: int,
     width: int,
 ) -> int:
-    """Return the number of an operation, -1 if it has none."""
+    """Return the number that a number or difference operation writes, -1 if it is invalid."""
     if operation == LONG:
         return _take_number(model, lane, column + LONG_BITS)
     which = operation - UP
@@ -285,7 +285,7 @@ def _read_value(
 
 @jit_norefs_inline
 def _parsed(source: Bytes, at: int, width: int) -> int:
-    """Return the number in a token, -1 if it is none."""
+    """Return the decimal number in a token of `width` bytes, -1 if it is none."""
     if width > MOST_DIGITS:
         return -1
     value = np.int64(0)
@@ -299,7 +299,7 @@ def _parsed(source: Bytes, at: int, width: int) -> int:
 
 @jit_norefs_inline
 def _print(value: int, width: int, out: Bytes, at: int) -> int:
-    """Write a number with at least `width` digits; return its end."""
+    """Write a decimal number with at least `width` digits; return its end, -1 if it is invalid."""
     if value < 0:
         return -1
     n, power = 1, np.int64(10)
@@ -327,7 +327,7 @@ def _hexadecimal(digit: int, is_upper: bool) -> int:
 def _read_hexadecimal(
     model: NameModel, lane: NameLane, column: int, is_upper: bool, out: Bytes, at: int
 ) -> int:
-    """Decode a hexadecimal word."""
+    """Decode a hexadecimal word to out[at:]; return its end, -1 if it is invalid."""
     n = _take(model, lane, column + HEX_DIGITS)
     if n == ESCAPE:
         n += _take_number(model, lane, column + HEX_REST)
@@ -339,7 +339,7 @@ def _read_hexadecimal(
 
 @jit_norefs_inline
 def _read_digits(lane: NameLane, n: int, is_upper: bool, out: Bytes, at: int) -> None:
-    """Decode hexadecimal digits, three at a time."""
+    """Decode n hexadecimal digits to out[at:] from raw bits, three digits at a time."""
     for i in range(at, at + n, 3):
         some = min(3, at + n - i)
         value = _take_raw(lane, 4 * some)
@@ -351,7 +351,7 @@ def _read_digits(lane: NameLane, n: int, is_upper: bool, out: Bytes, at: int) ->
 def _read_uuid(
     model: NameModel, lane: NameLane, column: int, is_upper: bool, out: Bytes, at: int
 ) -> int:
-    """Decode a UUID."""
+    """Decode a UUID to out[at:]; return its end, -1 if it is invalid."""
     if out.size - at < UUID_LENGTH:
         return -1
     for i in range(8, 24, 5):

@@ -10,12 +10,12 @@ from gangsaw.codecs.reads.name.contexts import History
 
 
 class NameModel(NamedTuple):
-    """Shared data of all windows.
+    """Tables for decoding names, shared by all windows of a block.
 
     Attributes
     ----------
-    tables : of the coder, the last one absent
-    modes : (N_STREAMS,) uint8
+    tables : rANS tables, the last one absent: a byte of a stream without tables is an error
+    modes : (N_STREAMS,) uint8, table mode of each stream
     base : (N_STREAMS,) int64, first table of each stream
     template : (n,) uint8, the line that precedes each window's first one
     cuts : (n_tokens + 1,) int64, offsets of its tokens
@@ -29,13 +29,13 @@ class NameModel(NamedTuple):
 
 
 class NameLane(NamedTuple):
-    """Lane in decoding.
+    """Lane of a window of names while it is decoded.
 
     Attributes
     ----------
-    data : (n,) uint8 that contains it
+    data : (n,) uint8 that contains the lane
     stop : end of the lane
-    state : (2,) int64, the coder's state and offset
+    state : (2,) int64, rANS state, and offset in `data` of the next word
     memory : history of the window
     """
 

@@ -1,4 +1,4 @@
-"""Encoder of names: lines to tokens, tokens to tables, chosen by cost."""
+"""Encoder of names: lines to coder tokens, tokens to tables, chosen by cost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ItemT = TypeVar("ItemT")
 
 
 def encode_names(lines: Lines, pairs: bool) -> Coded | None:
-    """Return the coded form of a block; None if it has no lines."""
+    """Return the coded form of a block of names; None if it has no lines."""
     if not lines.starts.size:
         return None
     groups = _groups(lines, PART)
@@ -53,7 +53,7 @@ def encode_names(lines: Lines, pairs: bool) -> Coded | None:
 
 
 def written(source: NameLines, first: int, stop: int) -> WindowTokens:
-    """Return the tokens of windows first to stop - 1."""
+    """Return the coder tokens of windows first to stop - 1."""
     capacity = rans_lanes.tokens_of(most_tokens(source, first, stop))
     ends = np.zeros(stop - first, np.int64)
     n = int(write_name_tokens(source, first, stop, no_cuts(), capacity, ends))
@@ -63,7 +63,7 @@ def written(source: NameLines, first: int, stop: int) -> WindowTokens:
 
 
 def _counted(parts: Sequence[WindowTokens], n_tables: int) -> npt.NDArray[np.int64]:
-    """Return the counts of all tokens, (n_tables, 256)."""
+    """Return how often each symbol of each table occurs in all parts, (n_tables, 256) int64."""
     counts = np.zeros((n_tables, SYMBOLS), np.int64)
     for part in parts:
         rans_lanes.count_tokens(part.tokens.tables, part.tokens.symbols, counts)
@@ -71,7 +71,7 @@ def _counted(parts: Sequence[WindowTokens], n_tables: int) -> npt.NDArray[np.int
 
 
 def _encoded(part: WindowTokens, entries: npt.NDArray[np.uint32]) -> tuple[Text, Int64s]:
-    """Return the lanes of a part, and the bytes of each."""
+    """Return the rANS lanes of a group of windows, and the bytes of each."""
     n, n_windows = part.tokens.tables.size, part.ends.size
     out = np.empty(2 * n + rans_lanes.STATE_BYTES * n_windows, np.uint8)
     sizes = np.zeros(n_windows, np.int64)
@@ -80,7 +80,7 @@ def _encoded(part: WindowTokens, entries: npt.NDArray[np.uint32]) -> tuple[Text,
 
 
 def _source(lines: Lines, pilots: Sequence[Windows]) -> NameLines:
-    """Return lines with the encoder's choices."""
+    """Return the lines with the encoder's choices, based on the sample windows `pilots`."""
     template = no_cuts()
     n = 0
     if lines.ends[0] <= LONGEST_TEMPLATE:
@@ -93,14 +93,14 @@ def _source(lines: Lines, pilots: Sequence[Windows]) -> NameLines:
 
 
 def _groups(lines: Lines, n_bytes: int) -> list[Windows]:
-    """Divide all windows into groups of n_bytes bytes; return their first and end windows."""
+    """Divide all windows into groups of n_bytes bytes; return first and end window of each."""
     step = max(1, n_bytes // lines.lane)
     firsts = range(0, lines.n_windows, step)
     return [(first, min(first + step, lines.n_windows)) for first in firsts]
 
 
 def _pilots(lines: Lines) -> list[Windows]:
-    """Return the windows that choices are based on, spread over those that contain lines."""
+    """Return groups of sample windows for the encoder's choices, spread over the block."""
     groups = _groups(lines, PILOT)
     with_lines = [(a, b) for a, b in groups if lines.windows[a] < lines.windows[b]]
     return [with_lines[i] for i in np.unique(np.arange(PILOTS) * len(with_lines) // PILOTS)]
@@ -109,7 +109,7 @@ def _pilots(lines: Lines) -> list[Windows]:
 def _found(
     pilots: Sequence[Windows], groups: Sequence[Windows], parts: Sequence[WindowTokens]
 ) -> list[Pilot]:
-    """Return pilots by their position in parts; no pilot is in two of them."""
+    """Return the groups of sample windows as ranges of the parts that contain them."""
     firsts = [first for first, _ in groups]
     owners = np.searchsorted(firsts, [first for first, _ in pilots], side="right") - 1
     return [

@@ -20,7 +20,7 @@ Modes = npt.NDArray[np.uint8]
 
 
 def read_model(payload: BlockLanes) -> NameModel:
-    """Return the model of a payload; raise CorruptChunk if it is invalid."""
+    """Return the decoder tables in lanes 0 and 1 of a block; raise CorruptChunk if invalid."""
     if payload.head.flags:
         raise CorruptChunk("its flags are not known")
     modes, rest = read_modes(payload.rest)
@@ -45,14 +45,14 @@ def first_tables(modes: Modes) -> tuple[int, Int64s]:
 
 
 def stored_modes(modes: Modes) -> Text:
-    """Return the bytes of modes."""
+    """Return the stored form of all streams' table modes."""
     out = np.zeros(modes.size + SPARE, np.uint8)
     return out[: int(write_modes(modes, out))]
 
 
 @jit
 def write_modes(modes: Modes, out: npt.NDArray[np.uint8]) -> int:
-    """Write modes to zeroed bytes; return the number of bytes."""
+    """Write the table modes of all streams to zeroed bytes; return the number of bytes."""
     at = 0
     for mode in modes:
         at = put_gamma(out, at, np.int64(mode) + 1)
@@ -60,7 +60,7 @@ def write_modes(modes: Modes, out: npt.NDArray[np.uint8]) -> int:
 
 
 def read_modes(data: Text) -> tuple[Modes, Text]:
-    """Return modes and the bytes after them; raise CorruptChunk if they are invalid."""
+    """Return the table modes at the start of data, and the rest; raise CorruptChunk if invalid."""
     modes = np.zeros(N_STREAMS, np.uint8)
     size = int(fill_modes(np.concatenate((data, np.zeros(SPARE, np.uint8))), data.size, modes))
     if size < 0:
@@ -70,7 +70,7 @@ def read_modes(data: Text) -> tuple[Modes, Text]:
 
 @jit
 def fill_modes(data: npt.NDArray[np.uint8], size: int, modes: Modes) -> int:
-    """Read modes from padded bytes; return the bytes read, -1 if they are invalid."""
+    """Read the table modes from padded bytes; return the bytes read, -1 if they are invalid."""
     at, stop = 0, 8 * size
     for i in range(modes.size):
         mode, at = get_gamma(data, at, stop)
@@ -81,14 +81,17 @@ def fill_modes(data: npt.NDArray[np.uint8], size: int, modes: Modes) -> int:
 
 
 def stored_template(text: Text, cuts: Int64s) -> Text:
-    """Return the bytes of a line with (n_tokens + 1,) cuts, the offsets of its tokens."""
+    """Return the stored form of the template, the line before each window's first one.
+
+    cuts : (n_tokens + 1,) offsets of its tokens in `text`, and the end of the last one
+    """
     sizes = np.diff(cuts).astype("<u2").view(np.uint8)
     n = np.array([cuts.size - 1], np.uint8)
     return np.concatenate((n, sizes, text[cuts[0] : cuts[-1]]))
 
 
 def read_template(data: Text) -> tuple[Text, Int64s]:
-    """Return a line and the offsets of its tokens; raise CorruptChunk if it is invalid."""
+    """Return the template line and its tokens' offsets; raise CorruptChunk if it is invalid."""
     n = int(data[0]) if data.size else MOST_TOKENS + 1
     if n > MOST_TOKENS or data.size < 1 + 2 * n:
         raise CorruptChunk("the line before its names is wrong")

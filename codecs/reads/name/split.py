@@ -47,13 +47,13 @@ DIGIT_CLASSES = np.where(CLASSES == 0, np.uint8(LETTER), CLASSES)
 
 
 class Token(NamedTuple):
-    """Token of a line.
+    """Token of a name: a number, a hexadecimal word, a UUID, or the text between them.
 
     Attributes
     ----------
     at, end : its start and end in the text
-    kind : its kind
-    value : of a number of at most MOST_DIGITS digits
+    kind : WORD, DIGITS, HEX_LOWER and so on
+    value : value of a number of at most MOST_DIGITS digits
     """
 
     at: int
@@ -64,7 +64,7 @@ class Token(NamedTuple):
 
 @jit_norefs
 def split_line(text: Bytes, at: int, end: int, cuts: Cuts) -> int:
-    """Split text[at:end] into tokens; return their number.
+    """Split the name text[at:end] into tokens, written to `cuts`; return their number.
 
     Tokens are numbers, hexadecimal words, and the text between them.
     """
@@ -137,7 +137,7 @@ def _plain(text: Bytes, at: int, end: int) -> tuple[int, int]:
 
 @jit_norefs_inline
 def _end_of_word(text: Bytes, at: int, end: int) -> int:
-    """Return the offset of the next digit or hexadecimal word."""
+    """Return the end of a text token: the offset of the next digit or hexadecimal word."""
     was_letter = False
     while at < end and CLASSES[text[at]] != DIGIT:
         is_letter = CLASSES[text[at]] != 0
@@ -150,7 +150,10 @@ def _end_of_word(text: Bytes, at: int, end: int) -> int:
 
 @jit_norefs_inline
 def is_same_token(text: Bytes, at: int, end: int, old: Token, k: int) -> bool:
-    """Return True if token k, at this offset, equals that of the line before, with its end."""
+    """Return True if the token at this offset equals token k of the line before, `old`.
+
+    It must also end there.
+    """
     size = old.end - old.at
     if size > end - at:
         return False

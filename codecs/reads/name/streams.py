@@ -45,13 +45,13 @@ MOST_TABLES = 2048
 
 
 class Cuts(NamedTuple):
-    """Tokens of a line: their offsets, kinds and values.
+    """Tokens of a name: their offsets, kinds and values.
 
     Attributes
     ----------
     places : (COLUMNS + 1,) int64, start of each token in the line, and end of the last one
-    kinds : (COLUMNS,) uint8
-    values : (COLUMNS,) int64 of numbers of at most MOST_DIGITS digits
+    kinds : (COLUMNS,) uint8, kind of each token, see `Token`
+    values : (COLUMNS,) int64, values of numbers of at most MOST_DIGITS digits
     """
 
     places: npt.NDArray[np.int64]
@@ -60,6 +60,6 @@ class Cuts(NamedTuple):
 
 
 def no_cuts() -> Cuts:
-    """Return zeroed arrays for the tokens of a line."""
+    """Return zeroed arrays for the tokens of a name."""
     values = np.zeros(COLUMNS, np.int64)
     return Cuts(np.zeros(COLUMNS + 1, np.int64), np.zeros(COLUMNS, np.uint8), values)

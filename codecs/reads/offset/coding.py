@@ -39,7 +39,7 @@ Items = NumpyArray  # (n,) uint64
 
 
 def encode_offsets(block: NumpyArray, params: Params) -> tuple[Text, Int64s]:
-    """Return the payload of a block (n,) uint64 and the bits of its lanes."""
+    """Encode a block of line offsets, (n,) uint64; return its payload and its lanes' bits."""
     lane = params.sizes.lane
     windows = [block[at : at + lane] for at in range(0, block.size, lane)]
     centre = usual_difference(block)
@@ -55,7 +55,11 @@ def encode_offsets(block: NumpyArray, params: Params) -> tuple[Text, Int64s]:
 
 
 def coded_head(centre: int, frequencies: npt.NDArray[np.uint16]) -> Text:
-    """Return lane 0 of a block that is coded with one table, (1, 256)."""
+    """Return lane 0 of a block of offsets that is coded with one table.
+
+    centre : the usual difference of neighbouring offsets
+    frequencies : (1, 256)
+    """
     parts = np.array([CODED], np.uint8), np.array([centre], "<i8").view(np.uint8)
     return np.concatenate((*parts, stored_tables(frequencies)))
 
@@ -73,18 +77,18 @@ def stored_payload(block: NumpyArray, lane: int) -> tuple[Text, Int64s]:
 
 
 def joined_payload(head: Text, lanes: list[Text]) -> tuple[Text, Int64s]:
-    """Return the payload of a header and the lanes of windows, and the bits of all lanes."""
+    """Join lane 0 and the lanes of windows; return the payload and the bits of all lanes."""
     sizes = [head.size, 0, *(part.size for part in lanes)]
     return np.concatenate([head, *lanes]), 8 * np.array(sizes, np.int64)
 
 
 class OffsetBlock(NamedTuple):
-    """Shared data of the lanes of a block.
+    """Shared data of all lanes of a block of line offsets.
 
     Attributes
     ----------
     ends : (n_lanes,) int64, end of each lane
-    centre : the usual difference
+    centre : the usual difference of neighbouring offsets
     tables : the one table; None if windows are stored
     """
 
@@ -94,7 +98,7 @@ class OffsetBlock(NamedTuple):
 
 
 def read_block(data: Text, lane_bits: Int64s, n_items: int, lane: int) -> OffsetBlock:
-    """Return the shared data of a payload's lanes; raise CorruptChunk if it is invalid."""
+    """Return the shared data of a payload of offsets; raise CorruptChunk if it is invalid."""
     n, ends = -(-n_items // lane), np.cumsum(lane_bits >> 3)
     if (lane_bits & 7).any() or ends[-1] != data.size or ends[SHARED_LANES + n - 1] != data.size:
         raise CorruptChunk("its lanes are no bytes, or not all of the block")
@@ -108,9 +112,11 @@ def read_block(data: Text, lane_bits: Int64s, n_items: int, lane: int) -> Offset
 def decode_offsets(
     data: Text, lane_bits: Int64s, out: NumpyArray, params: Params, there: Bools | None
 ) -> None:
-    """Decode a block (n,) uint64, or those of its windows that are present.
+    """Decode a block of line offsets, (n,) uint64, or only some of its windows.
 
     Raises CorruptChunk if the payload is invalid for such a block.
+
+    there : mask of the lanes that are present, None for all
     """
     lane, n = params.sizes.lane, -(-out.size // params.sizes.lane)
     ends, centre, tables = read_block(data, lane_bits, out.size, lane)
@@ -136,7 +142,7 @@ OFFSET = of_blocks(encode_offsets, decode_offsets)
 
 
 def usual_difference(block: Items) -> int:
-    """Return a signed difference close to most others.
+    """Return a signed number close to most differences of neighbouring offsets.
 
     block : (n,) uint64 of NumPy or CuPy. NumPy's functions dispatch to CuPy; `arange` would not
     """
@@ -151,7 +157,7 @@ def usual_difference(block: Items) -> int:
 
 
 def _encoded(windows: list[Items], centre: int, frequencies: npt.NDArray[np.uint16]) -> list[Text]:
-    """Return the lanes of windows."""
+    """Return the rANS lane of each window of offsets."""
     longest = max((window.size for window in windows), default=0)
     tokens, entries = (
         rans_lanes.tokens_of(TOKENS * longest),
@@ -168,7 +174,7 @@ def _encoded(windows: list[Items], centre: int, frequencies: npt.NDArray[np.uint
 def read_stored_offsets(
     data: Text, ends: Int64s, out: NumpyArray, lane: int, requested: Bools
 ) -> None:
-    """Read a block from stored windows; raise CorruptChunk if they are invalid."""
+    """Copy offsets from stored windows to `out`; raise CorruptChunk if they are invalid."""
     sizes = np.diff(ends[SHARED_LANES - 1 : SHARED_LANES + requested.size])
     windows = np.clip(out.size - np.arange(sizes.size) * lane, 0, lane)
     there = requested & (windows > 0)
@@ -198,7 +204,7 @@ def to_zigzag(change: np.int64) -> np.uint64:
 
 @jit_inline
 def to_offset_symbol(value: np.uint64) -> tuple[int, int]:
-    """Return the symbol of a number and the number of raw bits after it."""
+    """Return the symbol of a zigzag-coded difference, and the number of raw bits after it."""
     if value < np.uint64(PLAIN):
         return int(np.int64(value)), 0
     bits = PLAIN_BITS
@@ -209,7 +215,7 @@ def to_offset_symbol(value: np.uint64) -> tuple[int, int]:
 
 @jit
 def count_offset_symbols(window: Items, centre: int, counts: Int64s) -> None:
-    """Count the symbols of a window into (256,)."""
+    """Count the symbols of a window of offsets into `counts`, (256,)."""
     for i in range(1, window.size):
         change = np.int64(window[i] - window[i - 1]) - centre
         counts[to_offset_symbol(to_zigzag(change))[0]] += 1
@@ -217,7 +223,7 @@ def count_offset_symbols(window: Items, centre: int, counts: Int64s) -> None:
 
 @jit
 def put_offset_window(window: Items, centre: int, tokens: rans_lanes.Tokens) -> int:
-    """Write the tokens of a window; return their number."""
+    """Write the coder tokens of a window of offsets; return their number."""
     n = rans_lanes.put_raw(tokens, 0, 64, np.int64(window[0]))
     for i in range(1, window.size):
         value = to_zigzag(np.int64(window[i] - window[i - 1]) - centre)
@@ -231,7 +237,7 @@ def put_offset_window(window: Items, centre: int, tokens: rans_lanes.Tokens) -> 
 def read_lane(
     data: Text, begin: int, stop: int, tables: RansTables, centre: int, out: Items
 ) -> bool:
-    """Decode a window; return True if the lane is valid."""
+    """Decode one lane to its window of offsets, `out`; return True if the lane is valid."""
     x, at = rans_lanes.begin_lane(data, begin, stop)
     if at > stop:
         return False

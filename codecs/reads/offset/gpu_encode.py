@@ -37,7 +37,8 @@ class WindowTable(NamedTuple):
     Attributes
     ----------
     blocks : (n_blocks, 4) int64 `Block` of encode.cu
-    windows : (n, 4) int64 `Window` of windows.cuh; start and end of its part of the output
+    windows : (n, 4) int64 `Window` of windows.cuh; with start and end of each window's part of the
+        output
     counts : (n_blocks,) windows of each block
     """
 
@@ -86,7 +87,10 @@ def _launch_windows(name: str, table: WindowTable, arguments: Sequence[object]) 
 def _windows_of(
     table: WindowTable, lanes: DeviceArray, sizes: Int64s, heads: Sequence[Text]
 ) -> list[list[Text]]:
-    """Return the lanes of each block's windows in host memory; [] if the block is to be stored."""
+    """Return the lanes of each block's windows in host memory; [] if the block is to be stored.
+
+    heads : lane 0 of each block
+    """
     cuts = np.cumsum(table.counts)[:-1]
     totals = [int(own.sum()) for own in np.split(sizes, cuts)]
     blocks = zip(heads, totals, table.blocks[:, 1].tolist(), strict=True)
@@ -104,7 +108,7 @@ def _runs_of(
     blocks: Sequence[DeviceArray],
     params: Params,
 ) -> list[Encoded]:
-    """Return the payloads of blocks."""
+    """Return the payload of each block: its coded lanes, or stored offsets if it has none."""
     found = []
     for i, (head, own) in enumerate(zip(heads, lanes, strict=True)):
         if own:
@@ -116,7 +120,10 @@ def _runs_of(
 
 
 def _joined(ends: Int64s, sizes: Int64s, lanes: DeviceArray) -> Text:
-    """Return the concatenated lanes in host memory; each ends at its `ends` in its buffer."""
+    """Copy lanes from the device to host memory, back to back.
+
+    ends, sizes : end of each lane in `lanes`, and its bytes
+    """
     if not sizes.size:
         return np.empty(0, np.uint8)
     cp, to = cupy(), np.cumsum(sizes) - sizes

@@ -56,7 +56,10 @@ LEAST_WIDE = 8 if HAS_GATHER else 1 << 62  # least number of windows that are de
 
 
 def encode_qualities(lines: Lines, pairs: bool) -> Coded | None:
-    """Return the coded form of a block, None for an empty one; `pairs` has no effect."""
+    """Return the coded form of a block of qualities, None for an empty one.
+
+    `pairs` has no effect.
+    """
     if lines.text.size == 0:
         return None
     alphabet = find_alphabet(lines.text)
@@ -73,14 +76,17 @@ def encode_qualities(lines: Lines, pairs: bool) -> Coded | None:
 
 
 def _chosen(lines: Lines, values: Values, components: Components) -> tuple[Tree, Int64s | None]:
-    """Return the tree, and the (n_tables, n) counts of each table's values if all are counted."""
+    """Return the context tree, and the (n_tables, n) counts of each table's values.
+
+    The counts are None if only a sample of the windows was counted.
+    """
     counts = count_contexts(lines, values, components)
     tree = chosen_tree(counts, components, most_tables(components))
     return tree, counts_of_tables(counts, tree) if counts.is_whole else None
 
 
 def _groups(there: Bools, lane: int) -> list[slice[int, int, None]]:
-    """Return runs of windows, each worth a thread and with enough lanes to interleave."""
+    """Return runs of adjacent windows, each worth a thread and with enough lanes to interleave."""
     return window_runs(there, max(LEAST_GROUP, GROUP_BYTES // lane))
 
 
@@ -89,7 +95,7 @@ def _all(lines: Lines) -> Bools:
 
 
 def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, Int64s]:
-    """Return the tokens of all windows, and the count of each token."""
+    """Return the coder tokens of all windows, and how often each token occurs."""
     groups, lock = _groups(_all(lines), lines.lane), Lock()
     runs, counts = allocate_runs(lines), np.zeros(model.n_tokens, np.int64)
 
@@ -105,7 +111,7 @@ def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, Int64s]:
 
 
 def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Int64s]:
-    """Return all lanes, and the bytes of each."""
+    """Return the rANS lanes of all windows, concatenated, and the bytes of each."""
     groups = _groups(_all(lines), lines.lane)
     parts, sizes = [np.empty(0, np.uint16)] * len(groups), np.zeros(lines.n_windows, np.int64)
 
@@ -120,7 +126,7 @@ def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Int
 
 
 def decode_quality_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
-    """Decode a block from its lanes; raise CorruptChunk if they are invalid for such a block."""
+    """Decode a block of qualities; raise CorruptChunk if its lanes are invalid for such a block."""
     head, lane, model = payload.head, payload.lane, read_quality_model(payload)
     data = np.concatenate((payload.data, np.zeros(decode.PAD, np.uint8)))
     data.flags.writeable = False  # like lanes of other payloads, so that kernels have one signature
@@ -142,18 +148,18 @@ def decode_quality_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
 
 
 def _are_many(payload: BlockLanes) -> bool:
-    """Return True if windows are decoded in vectors, whose tables take time to build."""
+    """Return True if there are enough windows for the vector decoder, which needs more tables."""
     return int(np.count_nonzero(payload.there)) >= LEAST_WIDE
 
 
 class QualityHead(NamedTuple):
-    """Contents of lane 0 of a block.
+    """Contents of lane 0 of a block of qualities.
 
     Attributes
     ----------
     alphabet : (A,) uint8 quality bytes, ascending
-    components : of contexts
-    tree : of contexts
+    components : number of values of each context component
+    tree : tree that maps contexts to tables
     frequencies : (SYNTAX_TABLES + n_tables, 256) uint16; all tables of values are present if A > 0
     """
 

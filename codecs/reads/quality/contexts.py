@@ -23,7 +23,10 @@ LAST_LEVEL, LEVEL_BITS, TOP_BIT, PLACE_SHIFT = U(CHANGES - 1), U(3), U(63), U(PL
 
 
 class Components(NamedTuple):
-    """Number of values of each context component; `shift` reduces the greater of a pair."""
+    """Number of values of the context components `before` and `pair` (SPEC.md, Qualities).
+
+    `shift` low bits are dropped from the greater value of a pair.
+    """
 
     befores: int
     pairs: int
@@ -36,7 +39,7 @@ class Components(NamedTuple):
 
 
 class Strides(NamedTuple):
-    """Strides of context numbers, uint64: `Components` for kernels."""
+    """Factors that combine the components into a context number, uint64, and `Components.shift`."""
 
     part: np.uint64
     before: np.uint64
@@ -44,7 +47,11 @@ class Strides(NamedTuple):
 
 
 class Past(NamedTuple):
-    """Input of a context, uint64: three values, the sum of changes + 1, and a position."""
+    """Earlier values of a line that determine a context, uint64.
+
+    `before`, `second` and `third` are the last three values, the newest first; `changed` is 1 plus
+    the sum of absolute changes; `place` is the scaled position in the line.
+    """
 
     before: np.uint64
     second: np.uint64
@@ -63,16 +70,18 @@ def components_of(n_values: int) -> Components:
 
 
 def strides_of(components: Components) -> Strides:
-    """Return the strides of context numbers. The part of a line varies slowest, for locality."""
+    """Return the factors of context numbers. The part of a line varies slowest, for locality."""
     before = components.pairs * CHANGES
     return Strides(U(components.befores * before), U(before), U(components.shift))
 
 
 @jit_inline_part
 def place_step(length: int) -> Any:
-    """Return the increment of the position per value; the part is position >> PLACE_BITS.
+    """Return the increment of `Past.place` per value, in a line of this length.
 
-    The position is 0 only at the first value, even in long lines.
+    The part of the line (0 to 7) is place >> PLACE_BITS.
+
+    The place is 0 only at the first value, even in long lines.
     """
     if length >= LONG or length == 0:
         return ONE
@@ -81,7 +90,7 @@ def place_step(length: int) -> Any:
 
 @jit_inline_part
 def number_context(past: Past, strides: Strides) -> Any:
-    """Return the number of a context."""
+    """Return the number of the context that earlier values give."""
     before, second, third, changed, place = past
     pair = (max(second, third) >> strides.shift) << ONE | U(second == third)
     level = min(LAST_LEVEL, TOP_BIT - leading_zeros(changed))
@@ -91,7 +100,10 @@ def number_context(past: Past, strides: Strides) -> Any:
 
 @jit_inline
 def update_past(past: Past, value: np.uint64, step: np.uint64) -> Past:
-    """Return the past of the next value; the first one of a line counts as no change."""
+    """Return the `Past` of the next value; the first one of a line counts as no change.
+
+    step : result of `place_step`
+    """
     before, second, _, changed, place = past
     change = max(value, before) - min(value, before)
     changed += change if place else ZERO

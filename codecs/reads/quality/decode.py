@@ -41,17 +41,17 @@ WRONG = -1
 
 
 class DecoderModel(NamedTuple):
-    """Tables of a decoder.
+    """Tables for decoding the qualities of one block.
 
     Attributes
     ----------
-    syntax : tables of syntax elements
-    strides : of contexts
-    table_of : (n_contexts + 2,) uint16, the table of each
+    syntax : rANS tables of syntax elements: numbers and lengths of lines
+    strides : factors of context numbers
+    table_of : (n_contexts + 2,) uint16, the table of each context
     lows : (n_tables * n,) uint16, the first slot of each value, 4096 after the last one
     row : `static(n)`, length of a row of `lows`: more than the number of values
     alphabet : (256,) uint8, quality byte of each value
-    n_values : at least 1
+    n_values : number of quality values, at least 1
     """
 
     syntax: RansTables
@@ -69,7 +69,7 @@ class LaneSource(NamedTuple):
     Attributes
     ----------
     data : (n + PAD,) uint8
-    begins, ends : (n_windows,) int64, of lanes in `data`
+    begins, ends : (n_windows,) int64, range of each window's lane in `data`
     lane : bytes of a window
     used : bytes of the text
     is_open : True if the last line has no newline
@@ -84,7 +84,7 @@ class LaneSource(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """Lane within a line, uint64: the state, the offset of its next word, earlier values."""
+    """State of one lane within a line: rANS state, offset of its next word, earlier values."""
 
     state: np.uint64
     at: np.uint64
@@ -100,14 +100,14 @@ def lows_of(frequencies: npt.NDArray[np.uint16], n_values: int) -> npt.NDArray[n
 
 
 def pad_alphabet(alphabet: Text) -> Text:
-    """Return `DecoderModel.alphabet`."""
+    """Return the quality bytes padded to 256, as `DecoderModel.alphabet`."""
     return np.concatenate((alphabet, np.zeros(SYMBOLS - alphabet.size, np.uint8)))
 
 
 def decode_windows(
     source: LaneSource, model: DecoderModel, first: int, spans: Int64s, out: Text
 ) -> None:
-    """Decode windows from `first` on into a block.
+    """Decode windows of qualities from number `first` on into a block's text.
 
     Parameters
     ----------
@@ -123,7 +123,10 @@ def decode_windows(
 def fill_quality_windows(
     source: LaneSource, model: DecoderModel, first: int, spans: Int64s, lanes: Int64s, out: Bytes
 ) -> None:
-    """Decode windows like `decode_windows`, with lanes that have no window yet."""
+    """Decode windows like `decode_windows`.
+
+    lanes : (SIDE, FIELDS) int64, state of the interleaved lanes, which have no window yet
+    """
     queue = 0
     while True:
         n = 1 << 62
@@ -151,7 +154,9 @@ def read_syntax(
     k: int,
     out: Bytes,
 ) -> int:
-    """Read syntax elements of a lane up to the next values; return the next window.
+    """Read lane k up to the next quality values, past ends of lines and windows.
+
+    Return the index of the next window that no lane has; `queue` is the one before the call.
 
     LEFT is 0 if there are no more windows.
     """
@@ -223,7 +228,7 @@ def begin_line(source: LaneSource, syntax: RansTables, window: int, lanes: Int64
 
 @jit_norefs_inline
 def end_line(source: LaneSource, lanes: Int64s, k: int, out: Bytes) -> None:
-    """Write the newline of a line, unless it is open."""
+    """Write the newline at the end of a line, unless it is the open one."""
     place = lanes[k, OUT]
     if place < source.used:
         out[place] = NEWLINE
@@ -251,7 +256,7 @@ def store_lane(lane: Lane, n: int, lanes: Int64s, k: int) -> None:
 
 @jit_norefs_inline
 def take_value(lane: Lane, model: DecoderModel) -> tuple[np.uint64, np.uint64]:
-    """Return the next value of a lane, and the state, which may be too low."""
+    """Decode the next value of a lane; return it, and the rANS state before renormalisation."""
     x, table = lane.state, U(model.table_of[number_context(lane.past, model.strides)])
     slot, row = x & SLOT, table * U(len(model.row))
     value, above = ZERO - ONE, np.int64(slot + ONE)
@@ -272,7 +277,10 @@ def read_value(
     k: int,
     out: Bytes,
 ) -> Lane:
-    """Read value i of lane k; the offset of its next word must be within `data`."""
+    """Decode value i of lane k into its text; return the new state of the lane.
+
+    word_at : offset of its next word, which must be within `data`
+    """
     value, x = take_value(lane, model)
     word = U(data[word_at]) | U(data[word_at + ONE]) << U(8)
     is_low = ZERO - U(x < U(LOWEST))  # a mask, as a branch would be unpredictable
@@ -283,7 +291,7 @@ def read_value(
 
 @jit_norefs_part
 def read_line(data: Bytes, model: DecoderModel, lanes: Int64s, k: int, out: Bytes) -> None:
-    """Read the rest of a line of any lane, corrupt or not."""
+    """Decode the rest of the line of lane k, corrupt or not."""
     lane, n, last = load_lane(lanes, k), lanes[k, LEFT], U(lanes[k, STOP] - 2)
     for i in range(U(n)):
         lane = read_value(lane, i, min(lane.at, last), data, model, lanes, k, out)
@@ -292,7 +300,7 @@ def read_line(data: Bytes, model: DecoderModel, lanes: Int64s, k: int, out: Byte
 
 @jit_norefs_part
 def read_side_by_side(data: Bytes, model: DecoderModel, n: int, lanes: Int64s, out: Bytes) -> None:
-    """Read n values of each lane; 2 n bytes must follow the offset of each."""
+    """Decode n values of each interleaved lane; 2 n bytes must follow the offset of each."""
     a, b, c, d = load_lane(lanes, 0), load_lane(lanes, 1), load_lane(lanes, 2), load_lane(lanes, 3)
     for i in range(U(n)):
         a = read_value(a, i, a.at, data, model, lanes, 0, out)

@@ -58,7 +58,7 @@ class WideModel(NamedTuple):
 
     Attributes
     ----------
-    slots : (n_tables * 4096 + 4,) uint8, the value of each slot
+    slots : (n_tables * 4096 + 4,) uint8, the value of each rANS slot
     entries : (n_tables << row_bits,) uint32 of each value: its quality byte, from bit LOW on its
         first slot, from bit FREQUENCY on its frequency - 1
     row_bits : log2 of the entries of a table
@@ -73,11 +73,11 @@ class WideModel(NamedTuple):
 
 
 class Wide(NamedTuple):
-    """Lanes within their lines, as vectors of 32 bits.
+    """State of many lanes within their lines, one lane per element of 32-bit vectors.
 
     Attributes
     ----------
-    x : states
+    x : rANS states
     at : offsets of the next words
     before, second, third, changed, place : as in `contexts.Past`, with parts of lines from
         `line_contexts.part_step`
@@ -95,11 +95,11 @@ class Wide(NamedTuple):
 
 
 class Board(NamedTuple):
-    """Lanes in memory.
+    """State of all lanes in memory, between calls.
 
     Attributes
     ----------
-    lanes : (SIDE, decode.FIELDS) int64, as in `decode`
+    lanes : (SIDE, decode.FIELDS) int64, window and line of each lane, as in `decode`
     fields : (FIELDS * SIDE,) int32, contents of `Wide` between calls
     words : (SIDE,) int32, AT_ONCE quality bytes of each lane
     """
@@ -127,7 +127,10 @@ def wide_model(model: DecoderModel) -> WideModel:
 
 @jit
 def fill_value_slots(lows: UInt32s, out: Bytes) -> None:
-    """Write the value of each slot."""
+    """Write the quality value of each rANS slot of all tables.
+
+    lows : first slot of each value, see `DecoderModel`
+    """
     for table in range(len(lows)):
         for value in range(lows.shape[1] - 1):
             for slot in range(lows[table, value], lows[table, value + 1]):
@@ -148,7 +151,7 @@ def decode_wide_windows(
 def fill_wide_windows(
     source: LaneSource, model: WideModel, first: int, spans: Int64s, board: Board, out: Bytes
 ) -> None:
-    """Decode windows like `decode_wide_windows`, with lanes that have no window yet."""
+    """Decode windows like `decode_wide_windows`; the lanes of `board` have no window yet."""
     queue, lanes, fields = 0, board.lanes, board.fields
     while True:
         n = np.int64(NO_LIMIT)
@@ -203,7 +206,7 @@ def read_wide_syntax(
 
 @jit_norefs_part
 def read_wide_values(data: Bytes, model: WideModel, n: Int64, board: Board, out: Bytes) -> None:
-    """Read n values of each lane; 2 n + 2 bytes must follow the offset of each."""
+    """Decode n values of each lane; 2 n + 2 bytes must follow the offset of each."""
     fields, grows = board.fields, load(board.fields, GROWS * SIDE, LANES)
     wide = Wide(
         load(fields, STATE * SIDE, LANES),
@@ -257,7 +260,7 @@ def write_words(board: Board, i: Int64, m: Int64, out: Bytes) -> None:
 
 @jit_norefs_inline
 def context_numbers(wide: Wide, strides: Strides) -> Any:
-    """Return the context number of each lane, see `contexts.context_of`."""
+    """Return the context number of each lane, see `contexts.number_context`."""
     pair = (maximum(wide.second, wide.third) >> np.int64(strides.shift)) << 1
     pair = select(wide.second == wide.third, pair + 1, pair)
     level = minimum(TOP_BIT - lane_leading_zeros(wide.changed), CHANGES - 1)
@@ -267,7 +270,10 @@ def context_numbers(wide: Wide, strides: Strides) -> Any:
 
 @jit_norefs_inline
 def read_wide_value(wide: Wide, grows: Vector, data: Bytes, model: WideModel) -> Any:
-    """Return the entry of each lane's next value, and the lanes after it."""
+    """Return the table entry of each lane's next value, and the lanes after it.
+
+    grows : increment of each lane's `place`
+    """
     table = gather(model.table_of, context_numbers(wide, model.strides)) & HALF
     slot = wide.x & (TOTAL - 1)
     value = gather(model.slots, table << PRECISION | slot) & OCTET

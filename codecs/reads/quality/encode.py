@@ -24,15 +24,15 @@ Entries = npt.NDArray[np.uint64]
 
 
 class WindowLanes(NamedTuple):
-    """Windows that are being written.
+    """Windows of qualities whose lanes are being encoded, several of them interleaved.
 
     Attributes
     ----------
-    runs : their tokens
-    entries : of `build_quality_entries`
+    runs : coder tokens of the windows
+    entries : encoder's table, see `build_quality_entries`
     lane_ends : (n_windows,) int64, end of each lane in words
     sizes : (n_windows,) int64, words of each lane, filled
-    lanes : (SIDE, FIELDS) int64, the interleaved lanes
+    lanes : (SIDE, FIELDS) int64, state of the interleaved lanes
     """
 
     runs: TokenRuns
@@ -43,7 +43,7 @@ class WindowLanes(NamedTuple):
 
 
 def build_quality_entries(frequencies: npt.NDArray[np.uint16], n_values: int) -> Entries:
-    """Return the encoder's table, (2 * n_tokens,) uint64.
+    """Return the rANS encoder's table of all tokens, (2 * n_tokens,) uint64.
 
     Each token has the inverse of its frequency, see `push_token`, then the frequency, with its
     first slot from bit 16 on.
@@ -57,7 +57,7 @@ def build_quality_entries(frequencies: npt.NDArray[np.uint16], n_values: int) ->
 
 @cache
 def _raw_entries() -> Entries:
-    """Return the entries of raw bits: 2^n + v of n bits v."""
+    """Return the encoder's entries of raw bits; the token of n bits v has index 2^n + v."""
     number = np.arange(2 << PRECISION)
     bits = np.frexp(np.maximum(number, 1))[1] - 1
     frequency = (TOTAL >> np.minimum(bits, PRECISION)).astype(np.uint64)
@@ -86,7 +86,7 @@ def encoded_windows(runs: TokenRuns, entries: Entries) -> tuple[npt.NDArray[np.u
 
 @jit
 def close_up(lane_ends: Int64s, sizes: Int64s, out: UInt16s) -> int:
-    """Move lanes together to the front; return the number of words."""
+    """Move the lanes together to the front of `out`; return the number of words."""
     at = 0
     for i in range(sizes.size):
         begin = lane_ends[i] - sizes[i]
@@ -117,7 +117,9 @@ def write_quality_lanes(job: WindowLanes, out: UInt16s) -> None:
 
 @jit_norefs_part
 def next_window(job: WindowLanes, queue: int, k: int, out: UInt16s) -> int:
-    """Finish a lane's window, if it has one, and begin the next one; return the one after that.
+    """Finish the window of lane k, if it has one, and begin the next one.
+
+    Return the index of the next window that no lane has; `queue` is the one before the call.
 
     LEFT is 0 if there are no more windows.
     """
@@ -140,7 +142,9 @@ def next_window(job: WindowLanes, queue: int, k: int, out: UInt16s) -> int:
 def push_token(
     x: np.uint64, at: np.uint64, place: np.uint64, job: WindowLanes, out: UInt16s
 ) -> tuple[np.uint64, np.uint64]:
-    """Encode the token before `place`; the word before `at` is always written.
+    """Encode the token before index `place` into the rANS state x.
+
+    Return the new state and the offset of its last word; the word before `at` is always written.
 
     With an inverse of 2^44 / frequency, rounded up, the quotient is exact for x < frequency * 2^20,
     and nothing overflows 2^64.
@@ -157,7 +161,7 @@ def push_token(
 
 @jit_norefs_part
 def write_rest(job: WindowLanes, k: int, out: UInt16s) -> None:
-    """Write the remaining tokens of a window."""
+    """Encode the remaining tokens of the window of lane k."""
     lanes = job.lanes
     x, at, place = U(lanes[k, STATE]), U(lanes[k, AT]), U(lanes[k, PLACE])
     for i in range(U(lanes[k, LEFT])):
@@ -167,7 +171,7 @@ def write_rest(job: WindowLanes, k: int, out: UInt16s) -> None:
 
 @jit_norefs_part
 def write_side_by_side(job: WindowLanes, n: int, out: UInt16s) -> None:
-    """Write n tokens of each lane."""
+    """Encode n tokens of each interleaved lane."""
     lanes = job.lanes
     a, b, c, d = U(lanes[0, STATE]), U(lanes[1, STATE]), U(lanes[2, STATE]), U(lanes[3, STATE])
     at_a, at_b, at_c, at_d = U(lanes[0, AT]), U(lanes[1, AT]), U(lanes[2, AT]), U(lanes[3, AT])

@@ -20,7 +20,10 @@ Frequencies = npt.NDArray[np.uint16]
 
 
 def _slots_of(frequencies: Frequencies) -> Text:
-    """Return the values of slots, (n_tables * TOTAL,); either all tables are present or none."""
+    """Return the quality value of each rANS slot, (n_tables * TOTAL,) uint8.
+
+    Either all tables are present or none.
+    """
     values = np.tile(np.arange(SYMBOLS, dtype=np.uint8), len(frequencies))
     slots = np.zeros(len(frequencies) * TOTAL, np.uint8)
     there = np.repeat(values, frequencies.reshape(-1))
@@ -29,7 +32,10 @@ def _slots_of(frequencies: Frequencies) -> Text:
 
 
 def _entries_of(frequencies: Frequencies, alphabet: Text, row_bits: int) -> npt.NDArray[np.uint32]:
-    """Return each value's quality byte, first slot and frequency - 1, (n_tables << row_bits,)."""
+    """Return the quality byte, first slot and frequency - 1 of each value, packed in 32 bits.
+
+    The result is (n_tables << row_bits,).
+    """
     wide = frequencies[:, : 1 << row_bits].astype(np.uint32)
     first = np.cumsum(wide, axis=1, dtype=np.uint32) - wide
     own = np.zeros(1 << row_bits, np.uint32)

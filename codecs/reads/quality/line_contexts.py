@@ -1,6 +1,6 @@
 """Contexts of many values of a line at once, as an encoder knows all values in advance.
 
-They equal those of `contexts.context_of`, computed in vectors; sums of changes are prefix sums.
+They equal those of `contexts.number_context`, computed in vectors; sums of changes are prefix sums.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ FIRST = CHANGES  # context of a first value: the three earlier values are 0, no 
 
 
 class LineScratch(NamedTuple):
-    """Scratch memory for a piece of a line.
+    """Scratch memory for the contexts of a piece: at most PIECE values of a line.
 
     Attributes
     ----------
-    values : (n,) uint8, of `spans`, with margins before and after
+    values : (n,) uint8, quality values of the text in `spans`, with margins before and after
     spans : (2,) int64, start and end of the text with these values
-    contexts : (n,) int32, of the values of the piece
-    numbers : (WIDTH,) int32, from 0 on
+    contexts : (n,) int32, context number of each value of the piece
+    numbers : (WIDTH,) int32: 0, 1, 2 and so on
     """
 
     values: Text
@@ -62,7 +62,10 @@ def allocate_line_scratch() -> LineScratch:
 
 @jit_norefs_inline
 def part_step(length: int) -> int:
-    """Return the increment of the position per value; the part is position >> PART_BITS."""
+    """Return the increment of the position per value, in a line of this length.
+
+    The part of the line (0 to 7) is position >> PART_BITS.
+    """
     if length >= LONG or length == 0:
         return 0
     return ((PARTS << PART_BITS) + length - 1) // length
@@ -99,13 +102,13 @@ def find_line_contexts(
     Parameters
     ----------
     line : start of the line in `text`
-    values : of quality bytes
-    step : of `part_step`
+    values : map from quality bytes to values
+    step : result of `part_step`
     changed : sum of changes that the previous piece returned, if first > 0
 
     Returns
     -------
-    the index of their values in `scratch.values`, and the sum of changes so far
+    the index of these values in `scratch.values`, and the sum of changes so far
     """
     own, numbers = scratch.values, load(scratch.numbers, 0, LANES)
     at = find_values(text, line + first, line + first + n, values, scratch)

@@ -12,14 +12,20 @@ MOST_TOKENS = 12  # of a line, or of the start of a lane
 
 @jit_norefs_part
 def put_window_syntax(tokens: Tokens, lead: int, n_lines: int) -> int:
-    """Write the syntax elements at the start of a lane; return the number of tokens."""
+    """Write the coder tokens at the start of a lane; return their number.
+
+    lead : bytes of the window before its first line
+    """
     n = put_number(tokens, 0, NUMBER, lead)
     return put_number(tokens, n, NUMBER, n_lines)
 
 
 @jit_norefs_part
 def put_line_syntax(tokens: Tokens, length: int, before: int) -> int:
-    """Write the syntax elements at the start of a line; return the number of tokens."""
+    """Write the coder tokens at the start of a line, of its length; return their number.
+
+    before : length of the line before
+    """
     n = put(tokens, 0, SAME, length == before)
     if length != before:
         n = put_small(tokens, n, LENGTH, MORE, length)

@@ -44,14 +44,14 @@ COPIES = 2
 
 
 class TokenModel(NamedTuple):
-    """Tables that map quality bytes to tokens.
+    """Tables that map quality bytes in their contexts to coder tokens.
 
     Attributes
     ----------
-    values : of quality bytes
-    strides : of contexts
-    token_of : (n_contexts,) uint16, the token of value 0 in each
-    n_values : of each table
+    values : map from quality bytes to values
+    strides : factors of context numbers
+    token_of : (n_contexts,) uint16, the token of value 0 in each context
+    n_values : number of values of each table
     n_tokens : number of different tokens
     is_counting : True if tokens of values are counted, too
     """
@@ -65,7 +65,7 @@ class TokenModel(NamedTuple):
 
 
 class TokenRuns(NamedTuple):
-    """Tokens of windows.
+    """Coder tokens of all windows of a block of qualities.
 
     Attributes
     ----------
@@ -83,8 +83,8 @@ class TokenScratch(NamedTuple):
 
     Attributes
     ----------
-    piece : of a line
-    header : of a line or a window
+    piece : scratch memory for a piece of a line
+    header : syntax tokens at the start of a line or a window
     counts : (COPIES * n_tokens,) uint32, count of each token
     """
 
@@ -119,7 +119,7 @@ def table_counts(counts: Int64s, n_values: int) -> Int64s:
 
 
 def allocate_scratch(model: TokenModel) -> TokenScratch:
-    """Return scratch memory for a thread."""
+    """Return scratch memory for a thread that writes tokens."""
     return TokenScratch(
         allocate_line_scratch(),
         tokens_of(MOST_TOKENS),
@@ -136,7 +136,7 @@ def allocate_runs(lines: Lines) -> TokenRuns:
 
 @jit_norefs
 def find_capacities(lines: Lines, offsets: Int64s) -> None:
-    """Write the offsets of each window's capacity for tokens, (n_windows + 1,)."""
+    """Write the offset of each window's part of the token buffer to `offsets`, (n_windows + 1,)."""
     offsets[0] = 0
     for window in range(offsets.size - 1):
         begin, end = lines.windows[window], lines.windows[window + 1]
@@ -160,7 +160,7 @@ def most_of_line(length: int, before: int) -> int:
 def write_tokens(
     lines: Lines, first: int, last: int, model: TokenModel, scratch: TokenScratch, runs: TokenRuns
 ) -> None:
-    """Write the tokens of some windows, count them, and set their ends."""
+    """Write the coder tokens of windows first to last - 1, count them, and set their ends."""
     out = runs.tokens
     for window in range(first, last):
         at = runs.begins[window]
@@ -188,7 +188,7 @@ def write_tokens(
 
 @jit_norefs_part
 def write_syntax_tokens(n: int, scratch: TokenScratch, out: UInt16s, at: int) -> int:
-    """Write n tokens of the syntax; return the index after them."""
+    """Append n tokens of the syntax to out[at:]; return the index after them."""
     for i in range(n):
         table, token = np.int64(scratch.header.tables[i]), np.int64(scratch.header.symbols[i])
         token += RAW_TOKENS + (1 << table - RAW) if table >= RAW else table * SYMBOLS
@@ -207,7 +207,7 @@ def write_value_tokens(
     out: UInt16s,
     at: int,
 ) -> None:
-    """Write and count the tokens of a line's values."""
+    """Write and count the tokens of the quality values of a line."""
     step, changed, piece = part_step(length), 0, scratch.piece
     half = U(scratch.counts.size // COPIES)
     for first in range(0, length, PIECE):

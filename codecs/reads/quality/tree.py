@@ -33,12 +33,13 @@ Nodes = npt.NDArray[np.int32]
 
 
 class Tree(NamedTuple):
-    """Tree of contexts, and their tables.
+    """Tree that maps the four components of a context to a leaf, and each leaf to a table.
 
     Attributes
     ----------
-    levels : of each component (n_nodes, size) int32: the node of the next level, or the leaf
-    tables : (n_leaves,) int32
+    levels : for each component (n_nodes, size) int32: the node of the next level, or the leaf, for
+        each value of the component
+    tables : (n_leaves,) int32, table of each leaf
     """
 
     levels: tuple[Nodes, Nodes, Nodes, Nodes]
@@ -59,7 +60,7 @@ def table_map(tree: Tree, components: Components) -> npt.NDArray[np.uint16]:
 
 
 def stored_tree(tree: Tree) -> Text:
-    """Return the bytes of a tree."""
+    """Return the stored form of a context tree."""
     n_nodes = sum(len(level) for level in tree.levels) + tree.tables.size
     out = np.zeros(8 * n_nodes + 2 * SPARE, np.uint8)  # no node takes more than 64 bits
     at = 0
@@ -70,7 +71,7 @@ def stored_tree(tree: Tree) -> Text:
 
 @jit
 def write_level(level: Int32s, out: Bytes, at: int) -> int:
-    """Write the values of each node that have separate nodes; return the bit after them."""
+    """Write for each node of a level its values with separate nodes; return the bit after them."""
     first = 0
     for row in level:
         own = 0
@@ -88,7 +89,7 @@ def write_level(level: Int32s, out: Bytes, at: int) -> int:
 
 @jit
 def write_labels(tables: Int32s, out: Bytes, at: int) -> int:
-    """Write the tables of leaves, numbered by first use; return the bit after them."""
+    """Write the table number of each leaf, numbered by first use; return the bit after them."""
     known = 0
     for table in tables:
         at = put_bits(out, at, table, bit_length(known))
@@ -97,7 +98,7 @@ def write_labels(tables: Int32s, out: Bytes, at: int) -> int:
 
 
 def read_tree(data: Text, components: Components) -> tuple[Tree, Text]:
-    """Return the tree at the start of data, and the bytes after it; raise CorruptChunk."""
+    """Return the context tree at the start of data, and the bytes after it; raise CorruptChunk."""
     padded, stop = np.concatenate((data, np.zeros(SPARE, np.uint8))), 8 * data.size
     levels, n, at = [], 1, 0
     for size in components.sizes:
@@ -116,7 +117,10 @@ def read_tree(data: Text, components: Components) -> tuple[Tree, Text]:
 
 @jit
 def read_level(data: Bytes, at: int, stop: int, level: Int32s) -> tuple[int, int]:
-    """Read a level; return the nodes of the next one, above MOST_NODES on errors, and the bit."""
+    """Read one level of a tree; return the nodes of the next level, and the bit after it.
+
+    On errors the number of nodes is above MOST_NODES.
+    """
     first = 0
     for row in level:
         own, at = get_gamma(data, at, stop)
@@ -136,7 +140,7 @@ def read_level(data: Bytes, at: int, stop: int, level: Int32s) -> tuple[int, int
 
 @jit
 def read_labels(data: Bytes, at: int, stop: int, tables: Int32s) -> int:
-    """Read the tables of leaves; return the bit after them, beyond `stop` on errors."""
+    """Read the table number of each leaf; return the bit after them, beyond `stop` on errors."""
     known = 0
     for i in range(tables.size):
         n = bit_length(known)

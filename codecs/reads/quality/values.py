@@ -20,7 +20,7 @@ U = np.uint64
 
 
 def find_alphabet(text: Text) -> Text:
-    """Return the bytes that occur in lines, ascending: byte k is value k."""
+    """Return the quality bytes that occur in lines, ascending: byte k is value k."""
     is_there = np.zeros(BYTE_VALUES, np.bool_)
     mark_present_bytes(text, is_there)
     is_there[NEWLINE] = False
@@ -91,6 +91,6 @@ def read_alphabet(data: Text) -> tuple[Text, Text]:
 
 @jit
 def mark_present_bytes(text: Bytes, is_there: Bools) -> None:
-    """Mark each byte that occurs."""
+    """Mark each byte that occurs in a text, in `is_there`, (256,)."""
     for byte in text:
         is_there[byte] = True

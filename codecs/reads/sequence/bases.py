@@ -32,7 +32,7 @@ def read_only(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 
 def to_base_codes(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return the codes of (n,) bytes, padded with SPARE codes of no base."""
+    """Return base codes of (n,) bytes, 0..3 for A C G T; NOT_A_BASE for others and SPARE more."""
     codes = np.full(text.size + SPARE, NOT_A_BASE, np.uint8)
     encode_dna(read_only(text), codes)
     return codes
@@ -51,7 +51,10 @@ def next_exception(codes: Bytes, at: int, end: int) -> Any:
 
 @jit_norefs_inline
 def copy_bases(source: Bytes, begin: int, out: Bytes, place: int, n: int, stop: int) -> None:
-    """Copy n bytes; BYTES more may be read, and written up to out[stop]."""
+    """Copy n bytes from source[begin:] to out[place:], in vectors of BYTES bytes.
+
+    BYTES more may be read, and written up to out[stop].
+    """
     if place + n + BYTES <= stop:
         for i in range(0, n, BYTES):
             store(out, place + i, load(source, begin + i, VECTOR))

@@ -38,7 +38,7 @@ AT_ONCE = 1 << 20  # bytes of windows that a thread decodes per task
 
 
 def encode_sequences(lines: Lines, pairs: bool) -> Coded | None:
-    """Return the coded form of a block; None if it has no bases."""
+    """Return the coded form of a block of reads; None if it has no bases."""
     if lines.starts.size == lines.text.size:
         return None
     if is_rna(lines.text):
@@ -53,7 +53,7 @@ def is_rna(text: Text) -> bool:
 
 
 def encode_base_lines(lines: Lines, pairs: bool) -> Coded:
-    """Return the coded form of a block with bases, without exchange of T and U."""
+    """Return the coded form of a block of reads, without exchange of T and U."""
     codes = to_base_codes(lines.text)
     if are_sorted(lines, codes, pairs):
         return encode_layout(lines, codes, steady_layout(lines, codes), pairs)
@@ -61,7 +61,10 @@ def encode_base_lines(lines: Lines, pairs: bool) -> Coded:
 
 
 def encode_layout(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> Coded:
-    """Return the coded form of a block with a given layout; (used + SPARE,) codes."""
+    """Return the coded form of a block of reads with a given layout.
+
+    codes : (used + SPARE,) base codes of the text
+    """
     block, hot = block_of(lines, codes, pieces, pairs)
     parts = list(window_tokens(block, lines.windows, lines.lane))
     slices, slice_ends = consensus_tokens(block.forward[: block.size] & np.uint8(3))
@@ -80,7 +83,7 @@ def encode_layout(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> Cod
 
 
 def decode_sequence_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
-    """Decode a block from its lanes; raise CorruptChunk if they are invalid for such a block."""
+    """Decode a block of reads; raise CorruptChunk if its lanes are invalid for such a block."""
     dictionary = read_dictionary(payload.rest, payload.shared, payload.head.used)
     spans = np.zeros((payload.n_windows, SPAN), np.int64)
     step = max(1, AT_ONCE // payload.lane)
@@ -104,7 +107,7 @@ def decode_sequence_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
 
 
 def windows_of(payload: BlockLanes, pairs: bool, first: int, last: int) -> Windows:
-    """Return some windows of a block; raise CorruptChunk if its flags are unknown."""
+    """Return windows first to last - 1 of a block; raise CorruptChunk if its flags are unknown."""
     head = payload.head
     check_flags(head)
     return Windows(

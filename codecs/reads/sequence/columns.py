@@ -25,13 +25,13 @@ ONE, TWO, THREE, FOUR = (np.uint64(n) for n in (1, 2, 3, 4))
 
 
 class ConsensusColumns(NamedTuple):
-    """Consensus with the classes of its columns, for an encoder.
+    """Consensus of a block of reads with the classes of its columns, for an encoder.
 
     Attributes
     ----------
     forward : (size + SPARE,) uint8: base, class << CLASS, second base << SECOND
     backward : (size + SPARE,) uint8, the reverse complement in the same form
-    size : columns
+    size : number of columns
     """
 
     forward: npt.NDArray[np.uint8]
@@ -40,7 +40,7 @@ class ConsensusColumns(NamedTuple):
 
 
 def build_columns(columns: npt.NDArray[np.uint8]) -> ConsensusColumns:
-    """Return both strands of (size,) uint8."""
+    """Return consensus columns, (size,) uint8, on both strands."""
     forward, backward = np.zeros((2, columns.size + SPARE), np.uint8)
     forward[: columns.size] = columns
     is_plain = columns < PLAIN
@@ -49,7 +49,11 @@ def build_columns(columns: npt.NDArray[np.uint8]) -> ConsensusColumns:
 
 
 def classified(codes: Bytes, begins: Int64s, pieces: Layout) -> ConsensusColumns:
-    """Return the columns of a layout; (m,) begins: offset of each piece in `codes`."""
+    """Return a layout's consensus columns, each with the class of how often reads differ there.
+
+    codes : base codes of the text
+    begins : (m,) int64, offset of each piece in `codes`
+    """
     plain = build_columns(pieces.consensus)
     covered, others = np.zeros(plain.size + 1, np.int64), np.zeros((plain.size, 4), np.uint32)
     count_columns(codes, begins, pieces, plain, covered, others)
@@ -85,14 +89,14 @@ def count_columns(
     covered: Int64s,
     others: UInt32s,
 ) -> None:
-    """Count the reads of columns, and those that differ.
+    """Count the reads that cover each column of the consensus, and those that differ from it.
 
     Parameters
     ----------
-    codes : with SPARE more
+    codes : base codes of the text, with SPARE more
     begins : (m,) int64, offset of each piece in `codes`
     pieces : a layout
-    columns : without classes
+    columns : consensus without classes
     covered : (size + 1,) zeros, filled with the reads of each column
     others : (size, 4) zeros, filled with the number of differing reads, by their base on strand 0
     """

@@ -41,7 +41,7 @@ class Consensus(NamedTuple):
     Attributes
     ----------
     forward, backward : (size + SPARE,) uint8, bases of both strands
-    size : columns
+    size : number of columns
     """
 
     forward: npt.NDArray[np.uint8]
@@ -50,7 +50,10 @@ class Consensus(NamedTuple):
 
 
 def consensus_tokens(codes: npt.NDArray[np.uint8]) -> tuple[Tokens, npt.NDArray[np.int64]]:
-    """Return the tokens of (size,) codes, and the end of each slice's tokens, (n_slices,) int64."""
+    """Return the coder tokens of (size,) base codes, and the end of each slice's tokens.
+
+    The ends are (n_slices,) int64.
+    """
     n_slices = -(-codes.size // SLICE)
     tokens, ends = tokens_of(codes.size // 4 + n_slices), np.zeros(n_slices, np.int64)
     n = int(write_slices(codes, tokens, ends))
@@ -60,7 +63,7 @@ def consensus_tokens(codes: npt.NDArray[np.uint8]) -> tuple[Tokens, npt.NDArray[
 def stored_consensus(
     tokens: Tokens, ends: npt.NDArray[np.int64], frequencies: npt.NDArray[np.uint16]
 ) -> npt.NDArray[np.uint8]:
-    """Return lane 1: the sizes of slices in bytes, then the slices."""
+    """Return lane 1, the coded consensus: the sizes of slices in bytes, then the slices."""
     slices, sizes = encoded_lanes(tokens, ends, frequencies)
     return np.concatenate((sizes.astype("<u2").view(np.uint8), slices))
 
@@ -86,7 +89,7 @@ def read_consensus(data: npt.NDArray[np.uint8], size: int, tables: RansTables) -
 
 
 def slice_bounds(data: npt.NDArray[np.uint8], size: int) -> tuple[Int64s, Int64s]:
-    """Return start and end of lane 1's slices; raise CorruptChunk unless they fill it."""
+    """Return start and end of each slice in lane 1; raise CorruptChunk unless they fill it."""
     n_slices = -(-size // SLICE)
     if data.size < 2 * n_slices:
         raise CorruptChunk("its consensus has fewer slices than it says")
@@ -99,7 +102,7 @@ def slice_bounds(data: npt.NDArray[np.uint8], size: int) -> tuple[Int64s, Int64s
 
 @jit
 def write_slices(codes: Bytes, tokens: Tokens, ends: Int64s) -> int:
-    """Write the tokens of all slices; return their number."""
+    """Write the coder tokens of all slices of the consensus; return their number."""
     n = 0
     for i in range(ends.size):
         end = min((i + 1) * SLICE, codes.size)
@@ -146,7 +149,7 @@ def read_together(
     i: int,
     is_right: Bools,
 ) -> None:
-    """Decode TOGETHER whole slices interleaved: a single one would wait for every symbol."""
+    """Decode TOGETHER whole slices from i on, interleaved: one alone would wait at each symbol."""
     x0, at0 = begin_lane(data, begins[i], ends[i])
     x1, at1 = begin_lane(data, begins[i + 1], ends[i + 1])
     x2, at2 = begin_lane(data, begins[i + 2], ends[i + 2])

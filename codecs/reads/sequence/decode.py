@@ -26,7 +26,7 @@ from gangsaw.codecs.reads.sequence.pieces import Window, get_pieces
 
 
 class Windows(NamedTuple):
-    """Windows to decode.
+    """Windows of reads to decode, with properties of their block.
 
     Attributes
     ----------
@@ -73,7 +73,10 @@ def decode_windows(windows: Windows, dictionary: Dictionary, out: Text) -> Int64
 def fill_windows(
     windows: Windows, dictionary: Dictionary, memory: Int64s, out: Bytes, spans: Int64s
 ) -> None:
-    """Decode all windows that are not empty; `spans` are all -1."""
+    """Decode all windows that are not empty; set their `spans`, which are all -1.
+
+    memory : (MEMORY,) int64 scratch for the state from earlier lines
+    """
     for w in range(windows.begins.size):
         if windows.begins[w] < windows.ends[w]:
             begin, end, n = fill_window(windows, w, dictionary, memory, out)
@@ -84,7 +87,7 @@ def fill_windows(
 def fill_window(
     windows: Windows, w: int, dictionary: Dictionary, memory: Int64s, out: Bytes
 ) -> tuple[int, int, int]:
-    """Decode a window; return start and end of its lines, and their number."""
+    """Decode window w; return start and end of its lines, and their number."""
     data, stop, tables = windows.data, windows.ends[w], dictionary.tables
     x, at = begin_lane(data, windows.begins[w], stop)
     end, used = min((w + 1) * windows.lane, out.size), windows.used - windows.first * windows.lane
@@ -121,7 +124,11 @@ def fill_window(
 def get_line(
     window: Window, has_before: bool, odd: int, x: int, at: int, place: int
 ) -> tuple[int, int, int]:
-    """Decode a line; return the offset after it, and the lane's state and offset."""
+    """Decode a line to out[place:]; return the offset after it, and the lane's state and offset.
+
+    odd : 1 if the line is a second mate, else 0
+    x, at : rANS state of the lane, and offset of its next word
+    """
     data, stop, out, memory = window.data, window.stop, window.out, window.memory
     tables = window.dictionary.tables
     length = memory[syntax.AT_LENGTH]

@@ -39,15 +39,15 @@ WORD = 64  # columns per word of marks
 
 
 class Dictionary(NamedTuple):
-    """Tables that a decoder of windows needs.
+    """Tables for decoding the windows of a block of reads: rANS tables, consensus, anchors.
 
     Attributes
     ----------
-    tables : of all syntax elements
+    tables : rANS tables of all syntax elements
     forward, backward : (size + SPARE,) uint8, bases of the consensus on both strands
-    size : columns
-    low_bits : raw bits of a position that is not near
-    hot : (MOST_ANCHORS + 1,) int64, anchors from 1 on; -1 for none
+    size : columns of the consensus
+    low_bits : raw bits of a position that is coded in full
+    hot : (MOST_ANCHORS + 1,) int64, frequent anchors (2 * column + strand) from 1 on; -1 for none
     columns : (n + 2,) int64, columns of class > 0, between two that are FAR off
     variants : (n + 2,) uint8: their class - 1, and from bit 2 on their second base
     marks : (n_words,) uint64: bits of such columns, 64 per word
@@ -85,8 +85,8 @@ def stored_dictionary(columns: Text, hot: Anchors, frequencies: npt.NDArray[np.u
     Parameters
     ----------
     columns : (size,) uint8, see `ConsensusColumns`
-    hot : ascending
-    frequencies : (N_TABLES, 256)
+    hot : anchors with a number, ascending
+    frequencies : (N_TABLES, 256) of all rANS tables
     """
     positions = np.flatnonzero(columns >= PLAIN)
     sizes = SIZES.pack(columns.size, positions.size, hot.size)

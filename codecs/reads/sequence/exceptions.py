@@ -23,7 +23,7 @@ from gangsaw.codecs.reads.sequence.bases import next_exception
 def put_exception_tokens(
     text: Bytes, codes: Bytes, start: int, end: int, tokens: Tokens, n: int
 ) -> int:
-    """Append the tokens of the exceptions in the line text[start:end]."""
+    """Append the exceptions (runs of a byte that is no base) in the line text[start:end]."""
     runs = 0
     at = next_exception(codes, start, end)
     first = at
@@ -43,7 +43,7 @@ def put_exception_tokens(
 
 @jit_norefs_inline
 def end_of_run(text: Bytes, at: int, end: int) -> int:
-    """Return the offset after a run of one byte."""
+    """Return the offset after the run of equal bytes that begins at an offset."""
     byte = text[at]
     while at < end and text[at] == byte:
         at += 1
@@ -54,7 +54,9 @@ def end_of_run(text: Bytes, at: int, end: int) -> int:
 def get_exceptions(
     tables: RansTables, x: int, at: int, data: Bytes, stop: int, out: Bytes, place: int, n: int
 ) -> tuple[int, int, int]:
-    """Decode exceptions into a line of n bytes with bases elsewhere; return runs, state, offset.
+    """Decode exceptions into a line of n bytes; its other bytes become A.
+
+    Return the number of runs, and the lane's state and offset.
 
     Decoders of pieces write at bases only, and leave other bytes alone.
     """
@@ -79,6 +81,6 @@ def get_exceptions(
 
 @jit_norefs_inline
 def fill_bytes(out: Bytes, begin: int, end: int, byte: int) -> None:
-    """Write one byte repeatedly."""
+    """Fill out[begin:end] with one byte."""
     for i in range(begin, end):
         out[i] = byte

@@ -19,7 +19,7 @@ from gangsaw.codecs.reads.sequence.syntax import TAIL
 
 @jit_norefs_inline
 def put_fours(tokens: Tokens, n: int, table: int, codes: Bytes, begin: int, end: int) -> int:
-    """Append the bases of codes[begin:end]; return the number of tokens."""
+    """Append the bases of codes[begin:end], four per token; return the number of tokens."""
     before: Any = 0
     four: Any = 0
     n_waiting = 0
@@ -46,7 +46,7 @@ def get_fours(
     n: int,
     end: int,
 ) -> tuple[int, int]:
-    """Write n bases to out[place:]; return the lane's state and offset.
+    """Decode n bases, four per symbol, to out[place:]; return the lane's state and offset.
 
     Up to `end`, `out` has no valid bytes yet, and may be overwritten.
     """

@@ -45,7 +45,7 @@ def _fill_consensus(blocks: Blocks) -> list[bool]:
 
 
 def _finish(payload: BlockLanes, out: DeviceArray) -> None:
-    """Exchange T and U if the encoder exchanged them."""
+    """Exchange T and U in a decoded block if its encoder exchanged them."""
     if payload.head.flags & EXCHANGED:
         exchange(out, max(1, out.shape[0]))
 

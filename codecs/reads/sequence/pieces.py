@@ -23,13 +23,13 @@ from gangsaw.codecs.reads.sequence.syntax import strand_table
 
 
 class Window(NamedTuple):
-    """Window in decoding: input, memory and output of all its lines.
+    """Window of reads in decoding: input, memory and output of all its lines.
 
     Attributes
     ----------
-    data : (n,) uint8 that contains its lane
-    stop : end of the lane
-    dictionary : of the block
+    data : (n,) uint8 that contains the window's lane
+    stop : end of the lane in `data`
+    dictionary : tables of the block
     memory : (syntax.MEMORY,) int64, state from earlier lines
     is_sorted, is_steady, pairs : see `Windows`
     out : (n,) uint8 to fill
@@ -52,7 +52,7 @@ class Window(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Piece of a line.
+    """Piece of a line to decode.
 
     Attributes
     ----------
@@ -71,7 +71,12 @@ class Piece(NamedTuple):
 def get_pieces(
     window: Window, odd: int, has_runs: bool, x: int, at: int, place: int, end: int
 ) -> tuple[int, int]:
-    """Decode the bases of a line, out[place:end]; return the lane's state and offset."""
+    """Decode the bases of a line, out[place:end]; return the lane's state and offset.
+
+    odd : 1 if the line is a second mate, else 0
+    has_runs : True if the line has exceptions
+    x, at : rANS state of the lane, and offset of its next word
+    """
     data, stop, out, memory = window.data, window.stop, window.out, window.memory
     tables = window.dictionary.tables
     kind, x, at = get(tables, syntax.KIND + 2 * memory[syntax.AT_KIND] + odd, x, at, data, stop)
@@ -111,7 +116,10 @@ def get_pieces(
 def get_mapped(
     window: Window, odd: int, piece: Piece, reference: int, strand: int, x: int, at: int
 ) -> tuple[int, int, int, int]:
-    """Decode a mapped piece; return its end, its strand, and the lane's state and offset."""
+    """Decode a mapped piece; return its end column, its strand, and the lane's state and offset.
+
+    reference, strand : end and strand of the mapped piece before; reference is -1 for the first
+    """
     dictionary, memory, is_sorted = window.dictionary, window.memory, window.is_sorted
     data, stop, out, place, n = window.data, window.stop, window.out, piece.place, piece.n
     is_first = reference < 0
@@ -154,7 +162,10 @@ def get_first_place(
     at: int,
     stop: int,
 ) -> tuple[int, int, int, int]:
-    """Decode the position of a line's first mapped piece; return it, the strand, and the lane."""
+    """Decode the position of a line's first mapped piece; return it, its strand, state and offset.
+
+    n : bases of the piece
+    """
     primary, tables = memory[syntax.AT_PRIMARY], dictionary.tables
     if is_sorted and not odd:
         ahead, x, at = get(tables, syntax.AHEAD, x, at, data, stop)
@@ -183,7 +194,14 @@ def get_place(
     at: int,
     stop: int,
 ) -> tuple[int, int, int, int]:
-    """Decode a position, hot, near a reference or anywhere; return it, the strand, the lane."""
+    """Decode a piece's position: hot, near a reference, or in full.
+
+    Return it, its strand, and the lane's state and offset.
+
+    of : OF_FIRST, OF_MATE or OF_LATER, the kind of reference
+    reference, strand : column of the reference, and its strand
+    n : bases of the piece
+    """
     tables, later = dictionary.tables, of == syntax.OF_LATER
     hot, x, at = get(tables, syntax.HOT + later, x, at, data, stop)
     if hot:
@@ -216,7 +234,7 @@ def get_mismatches(
     x: int,
     at: int,
 ) -> tuple[int, int]:
-    """Replace bases that differ from the consensus; return the lane's state and offset.
+    """Replace a piece's bases that differ from the consensus; return the lane's state and offset.
 
     source, begin : the consensus on this strand, and the start of the piece in it
     """
@@ -268,7 +286,10 @@ def get_mismatches(
 def get_gap(
     tables: RansTables, left: int, n: int, x: int, at: int, data: Bytes, stop: int
 ) -> tuple[int, int, int]:
-    """Return the plain columns before the next mismatch, at most n, and the lane."""
+    """Decode the number of columns of class 0 before the next mismatch, at most n.
+
+    Return it, and the lane's state and offset.
+    """
     table = syntax.GAP + min(left, syntax.GAPS) - 1
     gap, x, at = get(tables, table, x, at, data, stop)
     more = gap
@@ -282,7 +303,10 @@ def get_gap(
 def get_other(
     tables: RansTables, base: int, second: int, x: int, at: int, data: Bytes, stop: int
 ) -> tuple[int, int, int]:
-    """Return the base of a column that is neither its first nor its second one, and the lane."""
+    """Decode the base in a column that is neither its first nor its second one.
+
+    Return it, and the lane's state and offset.
+    """
     code, x, at = get(tables, syntax.OTHER, x, at, data, stop)
     code += code >= min(base, second)
     code += code >= max(base, second)
@@ -291,6 +315,6 @@ def get_other(
 
 @jit_norefs_inline
 def put_letter(out: Bytes, place: int, code: int, has_runs: bool) -> None:
-    """Write a base, but leave an exception unchanged."""
+    """Write the letter of a base code, but leave an exception unchanged."""
     if not has_runs or is_base(out[place]):
         out[place] = letter_of(code)

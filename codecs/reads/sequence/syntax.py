@@ -1,4 +1,4 @@
-"""Numbers of a block's tables, and the memory of lines (SPEC.md, "Tables of sequences")."""
+"""Numbers of rANS tables, and of the state kept between lines (SPEC.md, "Tables of sequences")."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ AT_LENGTH, AT_KIND, AT_PRIMARY, AT_STRAND, AT_MATE, AT_REPEAT, MEMORY = range(7)
 
 @jit_norefs_inline
 def strand_table(is_still: bool, before: int) -> int:
-    """Return the table of a first piece's strand in a sorted block.
+    """Return the number of the table of a first piece's strand in a sorted block.
 
-    is_still : True if it is at the position of the one before, and the block is STEADY
+    is_still : True if the piece is at the position of the one before, and the block is STEADY
     before : strand of the one before
     """
     return STRAND + 2 * OF_FIRST + before if is_still else STRAND_AHEAD

@@ -28,7 +28,7 @@ from gangsaw.codecs.reads.windows.gpu_windows import Blocks, WindowsOfBlock
 
 
 class LookedInto(NamedTuple):
-    """Shared data of a block's windows, in the order of the kernel's `Block` after `Text`.
+    """Tables of a block that its windows share, in the order of the kernel's `Block` after `Text`.
 
     See `WindowsOfBlock`.
     """
@@ -41,14 +41,14 @@ class LookedInto(NamedTuple):
 
 @dataclass(frozen=True)
 class TextDecoder:
-    """Decoder of a kind of text; an instance is a decoder of `gpu.py`.
+    """GPU decoder of a kind of text; an instance is a decoder of `gpu.py`.
 
     Attributes
     ----------
-    package : package that contains `decode.cu`
-    model_of : from a payload that is not stored, and True for pairs of mates, to the shared data
-    window_bytes : memory that the kernel needs for each window
-    fill_rooms : fills the `rooms` of blocks; returns True for each valid block
+    package : package that contains the kernel, `decode.cu`
+    model_of : function of a coded payload, and True for pairs of mates; returns the shared tables
+    window_bytes : bytes of device memory that the kernel needs for each window
+    fill_rooms : fills the device buffers `rooms` of blocks; returns True for each valid block
     finish : converts the decoded windows of a payload to its text, in place
     """
 
@@ -93,9 +93,10 @@ class TextDecoder:
         return WindowsOfBlock(payload.data, *places, out, numbers, *looked[1:])
 
     def _launched(self, blocks: dict[int, WindowsOfBlock]) -> dict[int, Int64s | None]:
-        """Decode windows; return the spans of each block's wanted windows, (n, 3) int64.
+        """Decode the wanted windows of blocks on the device; return their spans, (n, 3) int64 each.
 
-        None for a block whose rooms cannot be filled: its windows are not decoded.
+        A span is start, end and number of lines of a window. The result is None for a block whose
+        buffers `rooms` cannot be filled: its windows are not decoded.
         """
         on_device = Blocks(list(blocks.values()))
         filled = [True] * len(blocks) if self.fill_rooms is None else self.fill_rooms(on_device)
@@ -109,7 +110,7 @@ class TextDecoder:
         return {i: part if is_filled else None for i, part, is_filled in spans}
 
     def _spans(self, blocks: Blocks, windows: Int64s) -> Int64s:
-        """Decode windows; return the span of each, (n, 3) int64."""
+        """Decode windows on the device; return start, end and line count of each, (n, 3) int64."""
         spans = cupy().empty((len(windows), SPAN), np.int64)
         own = cupy().empty(max(1, len(windows) * self.window_bytes), np.uint8)
         kernel = load_module(self.package, "decode.cu", {}).get_function("decode_windows")
@@ -137,7 +138,11 @@ def _fill_stored(i: int, payload: BlockLanes, out: DeviceArray) -> dict[int, Cor
 def _finished(
     i: int, payload: BlockLanes, found: Int64s | None, out: DeviceArray
 ) -> dict[int, CorruptChunk]:
-    """Write the zeros at the end of a block; return the error of block i if it is corrupt."""
+    """Check a decoded block, and write the zeros at its end; return its error if it is corrupt.
+
+    i : number of the block
+    found : spans of its decoded windows; None if its consensus is invalid
+    """
     if found is None:
         return {i: CorruptChunk("its consensus is broken")}
     spans = np.zeros((payload.n_windows, SPAN), np.int64)

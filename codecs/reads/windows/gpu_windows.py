@@ -19,7 +19,7 @@ THREADS = 32  # of a thread block, as in windows.cuh
 
 
 class WindowsOfBlock(NamedTuple):
-    """Block whose windows are decoded.
+    """Block of text of which a GPU decodes windows, with the tables that they share.
 
     Attributes
     ----------
@@ -27,8 +27,8 @@ class WindowsOfBlock(NamedTuple):
     begins, ends : (n_windows,) int64, offsets of all windows' lanes in the payload
     wanted : (n,) int64, the windows to decode, ascending
     out : contiguous CuPy array that they fill
-    numbers, arrays : shared data, in the order of the kernel's `Block`
-    rooms : sizes in bytes of buffers that kernels fill first, which follow in that order
+    numbers, arrays : shared tables, in the order of the kernel's `Block`
+    rooms : bytes of each buffer that another kernel fills first; the buffers follow in that order
     slices : (n, 2) int64, start and end of each lane in the payload that fills these buffers
     """
 
@@ -44,7 +44,7 @@ class WindowsOfBlock(NamedTuple):
 
 
 class Blocks:
-    """Blocks on the device with their shared data; it must outlive all kernels."""
+    """Blocks of text on the device, with the tables of each; it must outlive all kernels."""
 
     def __init__(self, blocks: Sequence[WindowsOfBlock]) -> None:
         cp, upload = cupy(), Upload()
@@ -72,7 +72,7 @@ class Blocks:
         return self._lanes([own[which] for own, which in zip(bounds, wanted, strict=True)], wanted)
 
     def slices(self) -> Int64s:
-        """Return the slices of all blocks, (n, 4) int64 `Window` of windows.cuh."""
+        """Return the `slices` of all blocks, (n, 4) int64 `Window` of windows.cuh."""
         bounds = [block.slices for block in self.blocks]
         return self._lanes(bounds, [np.arange(len(own)) for own in bounds])
 

@@ -43,15 +43,15 @@ SPARE = LANES * 16  # spare bytes after the bit stream: one row of values of thi
 
 
 class SeriesRow(NamedTuple):
-    """Constants of all float words, or of all residuals, of a block.
+    """Constants of all float words, or of all prediction residuals, of a block.
 
     Attributes
     ----------
-    start : default exponent, without a neighbour to predict it
+    start : exponent of values without a neighbour to predict it
     bias : exponent bias
-    low, least, most : offset that the grid subtracts from exponents; bounds of the resulting bit
-        count
-    limit : largest exponent
+    low, least, most : a value on the grid (`Grid`) has exponent - low fraction bits, but at least
+        `least` and at most `most`
+    limit : exponent field of infinities; for residuals, one that does not occur
     """
 
     start: int
@@ -63,14 +63,14 @@ class SeriesRow(NamedTuple):
 
 
 class DenseBlock(NamedTuple):
-    """Block parameters for the kernels.
+    """Parameters of a block for the kernels; a strip is the words of 32 adjacent series.
 
     Attributes
     ----------
-    n_rows, n_times : rows and times of a strip
-    n_series : lanes in use over all strips
+    n_rows, n_times : rows of 32 words in a strip, and times among them
+    n_series : number of series, which are the lanes of strips
     width, mantissa : bits of a word and of its mantissa
-    means : kind of running mean (model/scale.py)
+    means : kind of mean that predicts the size of a value (model/scale.py)
     n_symbols : symbols of a table
     has_commonest : True if `commonest`, a signed word, has a symbol of its own
     signs : sign bits of a value: 1, or 0 for integers, where negative words are escaped
@@ -100,10 +100,12 @@ class StripScratch(NamedTuple):
 
     Attributes
     ----------
-    sizes, size_bits : (n_rows * 32,) float32, and the same memory as uint32
-    state : (32,) float32, running means
+    sizes, size_bits : (n_rows * 32,) float32, truncated absolute values of a strip, and the same
+        memory as uint32
+    state : (32,) float32, running mean of the sizes in each lane
     lanes : (N_LANE_ROWS * 32,) words, constants of each lane for all rows of a strip
-    contexts, symbols, values, counts : (32,) words
+    contexts, symbols, values, counts : (32,) words of one row: context and symbol of each value,
+        its bits after the symbol, and their number
     """
 
     sizes: Float32s
@@ -135,7 +137,7 @@ def _make_rows(word_bytes: int) -> tuple[NumpyArray, ...]:
 
 @jit_norefs_inline
 def begin_block(scratch: StripScratch) -> None:
-    """Clear the scratch memory left by another block."""
+    """Clear the per-lane state that another block left in the scratch memory."""
     for lane in range(LANES):
         scratch.state[lane] = 0
         scratch.lanes[IS_RESIDUAL * LANES + lane] = -1
@@ -144,7 +146,7 @@ def begin_block(scratch: StripScratch) -> None:
 
 
 class Strip(NamedTuple):
-    """A strip, or a piece of one, in process.
+    """Strip, or a range of its rows, that is being coded.
 
     Attributes
     ----------
@@ -162,7 +164,10 @@ class Strip(NamedTuple):
 
 @jit_norefs_inline
 def begin_series(block: DenseBlock, kind: int | np.int64, lane: int, scratch: StripScratch) -> None:
-    """Set the constants of a lane for all rows of a strip; kind : 1 for residuals, else 0."""
+    """Set the constants of a lane for all rows of a strip.
+
+    kind : 1 if the lane has residuals, 0 if it has float words
+    """
     if kind != scratch.lanes[IS_RESIDUAL * LANES + lane]:
         scratch.state[lane] = NONE  # a running mean of the other type is meaningless here
     for item in range(FIRST):
@@ -174,7 +179,7 @@ def begin_series(block: DenseBlock, kind: int | np.int64, lane: int, scratch: St
 
 @jit_norefs_inline
 def begin_strip(block: DenseBlock, predictors: Bytes, strip: int, scratch: StripScratch) -> Any:
-    """Set up the lanes of a strip; return the number in use and True if some are residuals."""
+    """Set up the lanes of a strip; return the number in use and True if some have residuals."""
     some = False
     for lane in range(LANES):
         kind = np.int64(predictors[strip * LANES + lane] > 0)
@@ -185,13 +190,16 @@ def begin_strip(block: DenseBlock, predictors: Bytes, strip: int, scratch: Strip
 
 @jit_norefs_inline
 def lane(scratch: StripScratch, item: int) -> Any:
-    """Return the vector of one constant of all lanes of a strip."""
+    """Return one constant of all 32 lanes of a strip, as a vector.
+
+    item : START, BIAS and so on
+    """
     return load(scratch.lanes, item * LANES, ROW)
 
 
 @jit_norefs_inline
 def begin_row(block: DenseBlock, strip: Strip, row: int, scratch: StripScratch) -> Any:
-    """Return the biased exponents and contexts predicted for a row from the rows before it."""
+    """Return the exponents (biased) and contexts of a row, predicted from the rows before it."""
     if block.means >= SLOW:
         scale = follow(scratch.sizes, row, RATES[block.means], scratch.state, strip.nothing)
     else:
@@ -204,14 +212,14 @@ def begin_row(block: DenseBlock, strip: Strip, row: int, scratch: StripScratch) 
 
 @jit_norefs_inline
 def grid_bits(exponent: Vector, scratch: StripScratch) -> Any:
-    """Return the number of fraction bits of values on the grid."""
+    """Return the number of fraction bits that values with these exponents have on the grid."""
     above = exponent - lane(scratch, LOW)
     return minimum(maximum(above, lane(scratch, LEAST)), lane(scratch, MOST))
 
 
 @jit_norefs_inline
 def split_row(block: DenseBlock, strip: Strip, word: Vector, scratch: StripScratch) -> Any:
-    """Return the biased exponents and fractions of a row of words and residuals."""
+    """Return the biased exponents and the fractions of a row of float words and residuals."""
     exponent, fraction = split_floats(word, block.width, block.mantissa)
     if strip.some:
         is_residual = lane(scratch, IS_RESIDUAL) > 0
@@ -230,7 +238,7 @@ def keep_sizes(
     fraction: Vector,
     scratch: StripScratch,
 ) -> None:
-    """Store the sizes of a row for later rows; 0 for symbols that encode a whole value."""
+    """Store the sizes of a row to predict later rows; 0 for symbols that encode a whole value."""
     bias, limit = lane(scratch, BIAS), lane(scratch, LIMIT)
     size = size_words(exponent, fraction, bias, limit, scratch.size_bits, block.width)
     has_size = either(symbol < ZERO, symbol > COMMONEST)

@@ -75,7 +75,7 @@ _per_thread = ThreadScratch()
 
 
 def encode_dense(block: NumpyArray) -> Payload:
-    """Return the payload of a block, including its kind byte, (n,) uint8.
+    """Encode a block as kind `dense`; return its payload with the kind byte, (n,) uint8.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def decode_dense(data: Payload, block: NumpyArray) -> None:
 
 
 def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode a block; see `encode_dense`."""
+    """Encode a block as kind `dense`; see `encode_dense`."""
     return Encoded((encode_dense(block),))
 
 
@@ -112,7 +112,10 @@ CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes)
 
 
 def reused_table(block: NumpyArray) -> tuple[Words, Lanes]:
-    """Return the table for a block, in memory of this thread that the next call reuses."""
+    """Return the table of a block's words, and its lanes.
+
+    The table is in memory of this thread that the next call reuses.
+    """
     lanes = Lanes.of_block(block)
     n = lanes.shape[0] * LANES
     words = _per_thread.array("table", n, f"u{block.itemsize // lanes.n_components}")
@@ -120,7 +123,7 @@ def reused_table(block: NumpyArray) -> tuple[Words, Lanes]:
 
 
 def encode_table(table: Words, lanes: Lanes, kind: int = KIND) -> tuple[Payload, ...]:
-    """Return the parts of the payload of words, (n_strips * n_rows, 32) unsigned.
+    """Encode a table of words, (n_strips * n_rows, 32) unsigned; return the payload's parts.
 
     The parts lie in memory of this thread that the next call reuses.
 
@@ -141,18 +144,18 @@ def encode_table(table: Words, lanes: Lanes, kind: int = KIND) -> tuple[Payload,
 def encode_values(
     values: Words, lanes: Lanes, choice: BlockChoice, kind: int
 ) -> tuple[Payload, ...]:
-    """Return the parts of the payload of words, residuals or integers, (n,) unsigned.
+    """Encode words, residuals or integers, (n,) unsigned; return the parts of the payload.
 
     The parts lie in memory of this thread that the next call reuses.
 
-    choice : all fields except means
+    choice : encoder's choices, all but `means`
     """
     means = _choose_means(values, lanes, choice)
     return _coded(values, lanes, choice._replace(means=means), kind)
 
 
 def _types(lanes: Lanes, choice: BlockChoice) -> npt.NDArray[np.uint8]:
-    """Return the type of each lane: not 0 for residuals and integers."""
+    """Return 0 for lanes of words, another number for lanes of residuals and integers."""
     if not choice.has_integers:
         return choice.predictors
     types = np.zeros_like(choice.predictors)
@@ -170,7 +173,7 @@ def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) ->
 
 
 def _prediction(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> Prediction:
-    """Return the arguments of the prediction kernels."""
+    """Return the arguments of the kernels that predict words."""
     wide = predictors.astype(f"i{words.itemsize}")
     laid, used = np.empty(N_SLOTS * LANES), np.empty(N_SLOTS, np.int64)
     n_rows, n_times = lanes.n_rows, lanes.n_times
@@ -188,7 +191,7 @@ def _starts(
 
 
 def _choose_means(residuals: Words, lanes: Lanes, choice: BlockChoice) -> int:
-    """Return the kind of means under which a sample takes the fewest bits."""
+    """Choose the kind of mean (model/scale.py) by which a sample takes the fewest bits."""
     places, rows = sampled_pieces(lanes)
     block = _block(residuals, lanes, choice)._replace(n_rows=rows)
     counts = np.empty((N_TABLES, block.n_symbols), np.uint32)
@@ -261,7 +264,7 @@ def _coded(residuals: Words, lanes: Lanes, choice: BlockChoice, kind: int) -> tu
 
 
 def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
-    """Fill a table from a payload.
+    """Decode a payload to a table of words.
 
     Raises
     ------
@@ -275,7 +278,7 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
 def decode_values(
     data: Payload, table: Words, lanes: Lanes, has_integers: bool = False
 ) -> npt.NDArray[np.uint8]:
-    """Fill a table with words, residuals or integers; return the predictors of its lanes.
+    """Decode a payload to words, residuals or integers; return the predictors of its lanes.
 
     Raises
     ------
@@ -318,7 +321,7 @@ def _read_strips(
     stream: SymbolStream,
     bits: Bits,
 ) -> tuple[int, int]:
-    """Fill all strips; return the words consumed from the stream, and the bytes of bits."""
+    """Decode all strips; return the words read from the stream, and the bytes of bits."""
     scratch = make_scratch(lanes.n_rows, words)
     at, position = from_symbols(words, block, types, scratch, stream, bits)
     return int(at), int(position + 7) // 8

@@ -20,7 +20,7 @@ __all__ = ["decode_blocks", "encode_blocks"]
 def encode_blocks(
     sources: Sequence[DeviceArray], kind: int = KIND, raw: Sequence[int] | None = None
 ) -> list[Payload | None]:
-    """Return the payload of each CuPy block in host memory, None if the raw block is not longer.
+    """Encode CuPy blocks; return each payload in host memory, None if raw is not longer.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ FILE = "narrow.cu"
 
 
 def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded | None]:
-    """Return the payload of each CuPy block in host memory, None if the raw block is not longer.
+    """Encode CuPy blocks, doubles as float32 if exact; return payloads, None if raw is not longer.
 
     sources : (time, frequency, ...) of one dtype that `has_kernel`
     """
@@ -45,7 +45,7 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
 def decode_blocks(
     encoded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
-    """Decode payloads of this kind; return the errors of invalid ones by index.
+    """Decode payloads of float32 to blocks of doubles; return the errors of invalid ones by index.
 
     targets : CuPy views (time, frequency, ...) of one dtype that `has_kernel`
     """
@@ -60,7 +60,7 @@ def decode_blocks(
 
 
 def _fitting(sources: Sequence[DeviceArray]) -> list[int]:
-    """Return the indices of blocks with only float32 values."""
+    """Return the indices of blocks of doubles in which each is exactly a float32."""
     if not sources or word_bytes(sources[0]) != WIDE:
         return []
     wide = cupy().zeros(len(sources), np.uint32)
@@ -70,7 +70,7 @@ def _fitting(sources: Sequence[DeviceArray]) -> list[int]:
 
 
 def _narrowed(sources: Sequence[DeviceArray]) -> list[DeviceArray]:
-    """Return the blocks as float32 or complex64."""
+    """Return blocks of doubles as float32 or complex64."""
     if not sources:
         return []
     firsts, words, narrow = _allocate_words(sources)
@@ -81,7 +81,10 @@ def _narrowed(sources: Sequence[DeviceArray]) -> list[DeviceArray]:
 def _allocate_words(
     blocks: Sequence[DeviceArray],
 ) -> tuple[npt.NDArray[np.int64], DeviceArray, list[DeviceArray]]:
-    """Return offsets of blocks among float32 words, these words, and views of them as blocks."""
+    """Allocate float32 words for blocks of doubles.
+
+    Return the offset of each block among the words, the words, and a view of them for each block.
+    """
     dtype = blocks[0].dtype
     kind = np.dtype(f"{dtype.kind}{dtype.itemsize // 2}")
     ends = offsets_of(math.prod(block.shape) * component_count(dtype) for block in blocks)

@@ -34,7 +34,9 @@ _per_thread = ThreadScratch()
 
 
 def encode_narrow(block: NumpyArray) -> tuple[Payload, ...]:
-    """Return the parts of the payload of a block: of kind 4 if all values fit, else of kind 3.
+    """Encode a block, doubles as float32 (kind 4) if all are exact, else as words (kind 3).
+
+    Return the parts of the payload.
 
     The parts lie in memory of this thread that the next call reuses.
 
@@ -46,7 +48,7 @@ def encode_narrow(block: NumpyArray) -> tuple[Payload, ...]:
 
 
 def encode_narrow_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
-    """Return the result of `encode_narrow` for words, (n_strips * n_rows, 32) unsigned."""
+    """Return the result of `encode_narrow` for a table of words, (n_strips * n_rows, 32)."""
     if table.itemsize == WIDE:
         narrow = _narrow_like(table)
         if narrow_words(table.ravel(), narrow.ravel()):
@@ -71,7 +73,7 @@ def decode_narrow(data: Payload, block: NumpyArray) -> None:
 
 
 def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode a block; see `encode_narrow`."""
+    """Encode a block as kind 4 or 3; see `encode_narrow`."""
     return Encoded(encode_narrow(block))
 
 
@@ -89,13 +91,13 @@ def _narrow_like(table: Words) -> Words:
 
 @jit_norefs_inline
 def is_end(field: np.uint64 | np.int64) -> Any:
-    """Return True for the exponent field of zero or non-finite values, which keep theirs."""
+    """Return True for the least and the largest exponent field, which become those of float32."""
     return (field + np.uint64(1) & np.uint64(2047)) < np.uint64(2)
 
 
 @jit_norefs_inline
 def fits(word: np.uint64) -> Any:
-    """Return True if a double is exactly a float32."""
+    """Return True if a double, given as its bits, is exactly a float32."""
     field = word >> np.uint64(52) & np.uint64(2047)
     is_near = field - np.uint64(MOVED + 1) < np.uint64(254)
     return (is_end(field) | is_near) & (word & np.uint64(0x1FFFFFFF) == np.uint64(0))

@@ -25,7 +25,7 @@ WRONG_SUM, OTHER_KIND = 16, 17  # status codes in addition to those of `tiles.ch
 
 
 class Addresses(NamedTuple):
-    """Addresses of blocks of one shape: `base` and `offsets` of `BlockAddresses`."""
+    """Memory addresses of blocks of one shape: fields of `BlockAddresses`, in bytes."""
 
     base: int
     offsets: npt.NDArray[np.int64]
@@ -47,11 +47,12 @@ class Written(NamedTuple):
 
 
 class Payloads(NamedTuple):
-    """Input of the decoder: the fields of `RunAddresses`, and checksums.
+    """Input of the decoder: where payloads lie in memory, and their checksums.
 
     Attributes
     ----------
-    base, begins, ends, limit : addresses of the payloads, and the end of the readable memory
+    base, begins, ends, limit : fields of `RunAddresses`: address and offsets of the payloads, and
+        the end of the readable memory
     sums : (n,) uint32, expected CRC-32C of each payload; empty if none is verified
     """
 
@@ -91,7 +92,7 @@ def encode_blocks(
 
 @jit_norefs_inline
 def _fill(table: NumpyArray, place: int, plan: FormPlan) -> None:
-    """Fill the table of a block; padding rows repeat the last row."""
+    """Copy a block at address `place` to its table of words; padding rows repeat the last row."""
     size = plan.extents.n_rows * LANES
     zeros = -(-plan.extents.n_rows // ROWS) * ROWS * LANES
     gather_words(table[:size], place, plan.memory, plan.is_foreign)
@@ -105,7 +106,7 @@ def _fill(table: NumpyArray, place: int, plan: FormPlan) -> None:
 def decode_blocks(
     plan: FormPlan, work: CallMemory, payloads: Payloads, blocks: Addresses, numbers: Int64s
 ) -> Any:
-    """Fill blocks of one shape up to an invalid one; return their number, and the error or 0.
+    """Decode blocks of one shape up to an invalid one; return their number, and its error or 0.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ FIRST = np.zeros(1, np.int64)
 
 
 class FastCoding:
-    """Coding of several blocks of a form in one call, without the interpreter's lock."""
+    """Coding of several blocks of one form (shape, strides, dtype) in one call, without the GIL."""
 
     together, shares_threads = TOGETHER, False
 
@@ -67,7 +67,7 @@ class FastCoding:
         return addresses.n_bytes + len(addresses.forms) + spare
 
     def encode(self, batch: Sources[Params], first: int, end: int, plain: Plain | None) -> None:
-        """Encode blocks of one form; blocks that do not get shorter are stored raw."""
+        """Encode blocks `first` to end - 1; those that do not get shorter are stored raw."""
         assert plain is not None
         addresses, output = batch.addresses, batch.output
         plan = plan_form(addresses.forms[first])
@@ -106,7 +106,7 @@ CODING = FastCoding()
 
 
 def encode_fast(block: NumpyArray) -> Payload:
-    """Return the payload of a block, including its kind byte, (n,) uint8.
+    """Encode a block as kind `fast`; return its payload with the kind byte, (n,) uint8.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def encode_fast(block: NumpyArray) -> Payload:
 def encode_some(
     plan: FormPlan, blocks: Addresses, most: int, out: Payload
 ) -> tuple[list[int], npt.NDArray[np.uint32]]:
-    """Encode blocks of one form, up to the first one with a payload longer than `most`.
+    """Encode blocks of one form (shape, strides, dtype) until a payload is longer than `most`.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def decode_some(
 
 
 def plane_ends(data: Payload, lanes: Lanes, word_bytes: int) -> npt.NDArray[np.int64]:
-    """Return the end offset of each tile's planes, (n_tiles,), relative to the first plane.
+    """Return the end offset of each tile's bit planes, (n_tiles,), relative to the first plane.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def plane_ends(data: Payload, lanes: Lanes, word_bytes: int) -> npt.NDArray[np.i
 
 
 def _checked(data: Payload, n_rows: int, word_bytes: int) -> tuple[int, npt.NDArray[np.int64]]:
-    """Return the result of `tiles.check`, and ends, for one payload, without compilation."""
+    """Return the result of `tiles.check`, and the ends of tiles' planes, without compilation."""
     n_tiles = tile_count(n_rows)
     ends, head = np.zeros(n_tiles, np.int64), head_bytes(n_tiles, word_bytes)
     if data.size < head:

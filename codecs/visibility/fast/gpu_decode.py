@@ -44,7 +44,10 @@ def decode_blocks(
 def _launch(
     parts: Sequence[Payload], targets: Sequence[DeviceArray], ends: Sequence[npt.NDArray[np.int64]]
 ) -> None:
-    """Fill targets from checked payloads; ends : end offsets of the planes of each tile."""
+    """Decode checked payloads to their targets on the device.
+
+    ends : end offsets of the bit planes of each tile
+    """
     cp, table = cupy(), block_table(targets)
     sizes = np.array([part.size for part in parts])
     places, total = payload_offsets(sizes, sizes)
@@ -64,9 +67,10 @@ def _launch(
 
 
 def row_runs(block: int, lanes: Lanes, mode: int) -> npt.NDArray[np.int64]:
-    """Return (n, 3) `Run` of decode.cu: strips of a block, split by tiles without a predictor.
+    """Return the ranges of rows that one warp each decodes, (n, 3) `Run` of decode.cu.
 
-    A predicted word needs the words before it, so one warp decodes the whole strip.
+    A range is a strip, as a predicted word needs the words before it. Without a predictor it ends
+    at each tile, too.
     """
     n_rows = lanes.shape[0]
     cuts = np.arange(0, n_rows, lanes.n_rows)

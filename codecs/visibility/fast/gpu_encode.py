@@ -28,7 +28,7 @@ PLANE_BYTES = 4
 
 
 def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encoded | None]:
-    """Return the payload of each CuPy block in host memory, None if the raw block is not longer.
+    """Encode CuPy blocks; return each payload in host memory, None if raw is not longer.
 
     sources : (time, frequency, ...) of one dtype that `has_kernel`
     """
@@ -63,7 +63,7 @@ def encode_blocks(sources: Sequence[DeviceArray], params: Params) -> list[Encode
 
 
 def specialised(block: DeviceArray) -> dict[str, int | str]:
-    """Return the preprocessor definitions of the CUDA source for a dtype."""
+    """Return the preprocessor definitions of the CUDA source for the block's dtype."""
     return {**dtype_defines(block), "GS_GAIN": GAIN}
 
 

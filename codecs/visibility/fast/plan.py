@@ -28,14 +28,14 @@ _per_thread = ThreadScratch()
 
 
 class FormPlan(NamedTuple):
-    """Kernel parameters for blocks of one form.
+    """Kernel parameters for blocks of one form: shape, strides and dtype.
 
     Attributes
     ----------
     word_bytes : bytes of a component
     memory, is_long : results of `lanes.table.memory_of`
     is_foreign : True if the words are not in native byte order
-    extents : lengths of the table
+    extents : lengths of the table of words
     n_bytes : bytes of a block
     spare : most bytes written past payloads that get longer than their blocks
     """
@@ -84,7 +84,7 @@ def tile_count(n_rows: int) -> int:
 
 
 def head_bytes(n_tiles: int, word_bytes: int) -> int:
-    """Return the number of bytes before the planes."""
+    """Return the bytes of a payload before the planes: kind, mode and group headers."""
     return HEAD_BYTES + n_tiles * LANES * GROUP_BYTES[word_bytes]
 
 

@@ -45,13 +45,13 @@ _per_thread = ThreadScratch()
 
 
 class Whole(NamedTuple):
-    """A block as integers.
+    """Block of floats as integers.
 
     Attributes
     ----------
-    form : meaning of the integers
+    form : formula or list that turns integers into floats
     numbers, marks : (n,) integers; (n,) uint8, for odd words 1 and 2 by their mark, 3 for others
-    odd : the odd words
+    odd : words that no integer represents
     """
 
     form: Form
@@ -61,7 +61,7 @@ class Whole(NamedTuple):
 
 
 def choose_form(words: Words, lanes: Lanes, signs: Signs) -> tuple[Whole, int] | None:
-    """Return the best form of (n,) words as a `Whole`, and its predictor; None without a form."""
+    """Return (n,) words as integers of the best form, and its predictor; None without a form."""
     best, least, last = None, np.inf, None
     for form in _forms(words, signs):
         last = as_integers(words, form)
@@ -85,7 +85,7 @@ def as_integers(words: Words, form: Form) -> Whole:
 
 
 def _mark(words: Words, marks: npt.NDArray[np.uint8]) -> OddWords:
-    """Set marks of the most frequent odd words; return these and the others."""
+    """Set marks of odd words (those without an integer), the most frequent first; return them."""
     places = np.flatnonzero(marks)
     odd = words[places]
     values, counts = _values(odd)
@@ -108,7 +108,7 @@ def _values(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
 
 
 def _forms(words: Words, signs: Signs) -> Iterator[Form]:
-    """Yield the candidate forms from the properties of a sample."""
+    """Yield the candidate forms of integers from the properties of a sample."""
     word_bytes = words.itemsize
     if signs.grid is not None:
         factor, divisor, numbers = signs.grid
@@ -144,7 +144,7 @@ def _ordered(words: Words, shift: int) -> npt.NDArray[np.int64]:
 
 
 def _palettes(words: Words) -> Iterator[Form]:
-    """Yield palettes, if values are few: by value, and by frequency from the middle on."""
+    """Yield palette forms if distinct values are few: by value, and by frequency."""
     values, counts = _values(words)
     if values.size > MOST_VALUES or counts.sum() < words.size:
         return
@@ -161,7 +161,7 @@ def _from_middle(values: Words) -> Words:
 
 
 def _cost(whole: Whole, lanes: Lanes) -> tuple[float, int]:
-    """Return the approximate bits of a block, and the predictor with the fewest bits."""
+    """Return the approximate bits of a block as integers, and the predictor with the fewest."""
     counts, codes = np.zeros((len(PREDICTORS), CLASSES), np.int64), _codes(lanes)
     row = _per_thread.array("row", LANES, whole.numbers.dtype.str[1:])
     count_classes(
@@ -177,7 +177,10 @@ def _cost(whole: Whole, lanes: Lanes) -> tuple[float, int]:
 
 @lru_cache(maxsize=64)
 def _codes(lanes: Lanes) -> npt.NDArray[np.int64]:
-    """Return the codes of distinct predictors, if a strip may have one time or one frequency."""
+    """Return the codes of predictors that use no neighbour that all strips lack.
+
+    Strips may have a single time or frequency.
+    """
     n_steps = lanes.n_times, lanes.n_frequencies
     differ = [
         all(terms[i] == 0 for terms in PREDICTORS[code] for i in (0, 1) if n_steps[i] < 2)
@@ -187,7 +190,12 @@ def _codes(lanes: Lanes) -> npt.NDArray[np.int64]:
 
 
 def class_bits(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return the bits of (predictors, CLASSES) counts: symbols, tables, and extra bits."""
+    """Return the approximate bits of residuals under each predictor, from counts by class.
+
+    They include symbols, tables, and extra bits.
+
+    counts : (predictors, CLASSES)
+    """
     total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
     symbols = (counts * np.log2(total / np.maximum(counts, 1))).sum(axis=1)
     lengths = np.maximum(np.arange(CLASSES) // 4 - 3, 0)

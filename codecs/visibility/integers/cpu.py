@@ -47,7 +47,9 @@ _per_thread = ThreadScratch()
 
 
 def encode_integers(block: NumpyArray) -> tuple[Payload, ...]:
-    """Return the parts of the payload of a block: of kind 5 if shorter than kinds 3 and 4.
+    """Encode a block as integers (kind 5) if that is shorter than kinds 3 and 4.
+
+    Return the parts of the payload.
 
     The parts lie in memory of this thread that the next call reuses.
 
@@ -66,7 +68,7 @@ def encode_integers(block: NumpyArray) -> tuple[Payload, ...]:
 
 
 def _whole_parts(block: NumpyArray, table: Words, lanes: Lanes) -> tuple[Payload, ...] | None:
-    """Return the parts of a payload of kind 5, None if a sample shows no integers."""
+    """Encode a block as integers; return the payload's parts, None if a sample shows none."""
     signs = find_signs(sampled_words(block))
     found = choose_form(table.ravel(), lanes, signs) if signs.any else None
     return None if found is None else encode_whole(*found, lanes)
@@ -89,7 +91,7 @@ def encode_whole(whole: Whole, predictor: int, lanes: Lanes) -> tuple[Payload, .
 
 
 def least_integer(numbers: NumpyArray) -> int:
-    """Return the smallest integer of a width: the first mark."""
+    """Return the smallest integer of this dtype, which stands for the first marked word."""
     return -(1 << 8 * numbers.itemsize - 1)
 
 
@@ -121,7 +123,11 @@ def decode_integers(data: Payload, block: NumpyArray) -> None:
 def _to_words(
     numbers: NumpyArray, form: Form, odd: OddWords, code: int, words: Words, lanes: Lanes
 ) -> None:
-    """Fill words from residuals of integers; raise CorruptChunk if odd words are invalid."""
+    """Decode words from residuals of integers; raise CorruptChunk if odd words are invalid.
+
+    odd : words that no integer represents
+    code : predictor
+    """
     marks = _per_thread.array("marks", words.size, np.uint8)[: words.size]
     marks[:] = 0
     least = least_integer(numbers)
@@ -134,7 +140,7 @@ def _to_words(
 
 
 def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode a block; see `encode_integers`."""
+    """Encode a block as kind 5, 4 or 3; see `encode_integers`."""
     return Encoded(encode_integers(block))
 
 

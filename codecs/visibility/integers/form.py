@@ -1,4 +1,4 @@
-"""Mapping of words to integers, and its head in a payload (SPEC.md, "Kind 5")."""
+"""Form of integers: how they stand for words, and its bytes in a payload (SPEC.md, "Kind 5")."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOT_WHOLE = "its head is not that of a block of integers"
 
 
 class Form(NamedTuple):
-    """Meaning of the integers of a block.
+    """Formula or list that turns the integers of a block into floats.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class OddWords(NamedTuple):
 
 
 def write_form(form: Form, odd: OddWords) -> Payload:
-    """Return the bytes before the `dense` head in a payload, (n,) uint8."""
+    """Return the form and the odd words as bytes, which precede the `dense` head in a payload."""
     kind = form.kind | IS_LONG * (form.itemsize == LONG)
     head = HEAD.pack(KIND, kind, odd.marked.size, form.base, odd.apart.size)
     if form.kind == BITS:

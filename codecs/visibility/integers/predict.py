@@ -39,7 +39,10 @@ def available(code: int, time: int, frequency: int) -> int:
 
 
 def _terms() -> npt.NDArray[np.int64]:
-    """Return (predictors, REACH, REACH, MOST_TERMS, TERM), by code, time and frequency."""
+    """Return the terms of the predictors at each time and frequency of a strip below REACH.
+
+    The result is (predictors, REACH, REACH, MOST_TERMS, TERM); weights are doubled.
+    """
     out = np.zeros((len(PREDICTORS), REACH, REACH, MOST_TERMS, TERM), np.int64)
     for code, time, frequency in np.ndindex(out.shape[:3]):
         terms = PREDICTORS[available(code, time, frequency)]
@@ -53,7 +56,7 @@ OF_CODE = REACH * REACH * MOST_TERMS * TERM
 
 
 class TableRows(NamedTuple):
-    """Extents of a table.
+    """Extents of a table of integers, which has 32 lanes (columns) in strips of rows.
 
     Attributes
     ----------
@@ -92,7 +95,7 @@ def guess_integer_row(
 
 @jit_norefs
 def fill_marked(numbers: NumpyArray, marks: Bytes) -> None:
-    """Set odd words to the integer of the row before, so that no residual is large there."""
+    """Set odd words to the integer in the row before, so that no residual is large there."""
     for i in range(LANES, numbers.size):
         if marks[i]:
             numbers[i] = numbers[i - LANES]
@@ -100,7 +103,7 @@ def fill_marked(numbers: NumpyArray, marks: Bytes) -> None:
 
 @jit_norefs
 def to_integer_residuals(numbers: NumpyArray, rows: TableRows, terms: Int64s) -> None:
-    """Replace integers by prediction residuals in place, last row first."""
+    """Replace integers by zigzag-coded prediction residuals in place, last row first."""
     for strip in range(rows.n_strips - 1, -1, -1):
         for frequency in range(rows.n_rows // rows.n_times - 1, -1, -1):
             for time in range(rows.n_times - 1, -1, -1):
@@ -112,7 +115,7 @@ def to_integer_residuals(numbers: NumpyArray, rows: TableRows, terms: Int64s) ->
 
 @jit_norefs
 def put_marked(numbers: NumpyArray, marks: Bytes, least: int) -> None:
-    """Replace odd words by negative numbers: APART, or the smallest integers by their mark."""
+    """Replace odd words by negative numbers: APART, or for marked words the smallest integers."""
     for i in range(numbers.size):
         if marks[i]:
             numbers[i] = APART if marks[i] > 2 else least + marks[i] - 1

@@ -32,7 +32,7 @@ class Decimals(NamedTuple):
 
 
 class Signs(NamedTuple):
-    """Properties of a block, estimated from a sample.
+    """Signs that a block holds integers, estimated from a sample.
 
     Attributes
     ----------
@@ -99,14 +99,14 @@ def _on_grids(
     divisors: npt.NDArray[np.float64],
     word_bytes: int,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Return the integers of (n, 1) floats on each grid, and a mask of exact ones."""
+    """Return the integers of (n, 1) floats on each grid of decimals, and a mask of exact ones."""
     wholes = np.floor(x * (divisors / factors) + 0.5)
     same = (wholes * factors / divisors).astype(f"f{word_bytes}") == x
     return wholes, same & (np.abs(wholes) < LARGEST[word_bytes])
 
 
 def _coarsest(factor: float, divisor: float, numbers: npt.NDArray[np.int64]) -> Decimals:
-    """Return the grid with the common factor of the numbers moved into its step."""
+    """Return the grid with the common factor of the sampled integers moved into its step."""
     common = max(1, int(np.gcd.reduce(numbers)))
     return Decimals(factor * common, divisor, numbers // common)
 

@@ -90,7 +90,10 @@ def _divide(
     numbers: NumpyArray,
     marks: Bytes,
 ) -> int:
-    """Divide floats by the step of their grid, if the product restores each float exactly."""
+    """Convert floats to integers by the step of their grid; mark those that it does not restore.
+
+    grid : factor, divisor and base
+    """
     factor, divisor, base = grid
     n, steps = 0, divisor / factor
     for i in range(floats.size):
@@ -119,13 +122,13 @@ def _look_up(numbers: NumpyArray, base: int, values: NumpyArray, words: NumpyArr
 
 
 def new_slots(dtype: npt.DTypeLike) -> tuple[NumpyArray, npt.NDArray[np.int32]]:
-    """Return an empty hash table of values: words, and their numbers or NOWHERE."""
+    """Return an empty hash table of words: slots for words, and for their numbers or NOWHERE."""
     return np.zeros(SLOTS, dtype), np.full(SLOTS, NOWHERE, np.int32)
 
 
 @jit_inline
 def _slot(slots: NumpyArray, found: Int32s, word: Scalar) -> int:
-    """Return the slot of a word, or the empty slot to insert it."""
+    """Return the slot of a word in a hash table, or the empty slot to insert it."""
     at = np.int64((np.uint64(word) * HASH) >> HASH_SHIFT)
     while found[at] != NOWHERE and slots[at] != word:
         at = (at + 1) & (SLOTS - 1)
@@ -134,14 +137,14 @@ def _slot(slots: NumpyArray, found: Int32s, word: Scalar) -> int:
 
 @jit
 def add_value(slots: NumpyArray, found: Int32s, word: Scalar, number: int) -> None:
-    """Insert a word into the table."""
+    """Insert a word with its number into a hash table."""
     at = _slot(slots, found, word)
     slots[at], found[at] = word, number
 
 
 @jit
 def count_values(words: NumpyArray, slots: NumpyArray, found: Int32s) -> int:
-    """Fill a table with the counts of (n,) words; return the number of distinct words.
+    """Fill a hash table with the counts of (n,) words; return the number of distinct words.
 
     Counting stops after MOST_VALUES distinct words.
     """
@@ -166,7 +169,7 @@ def _find(
     numbers: NumpyArray,
     marks: Bytes,
 ) -> int:
-    """Convert words to their numbers in the table, minus the base."""
+    """Convert words to their numbers in a hash table, minus the base; mark words that it lacks."""
     n = 0
     for i in range(words.size):
         number = found[_slot(slots, found, words[i])]

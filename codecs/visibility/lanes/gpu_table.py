@@ -36,7 +36,7 @@ def dtype_defines(block: DeviceArray) -> dict[str, int | str]:
 
 
 class TableRow(NamedTuple):
-    """Row of a block: `Block` of table.cuh, which describes each field."""
+    """Layout of one block in memory, as a row for kernels: `Block` of table.cuh has the fields."""
 
     data: int
     step_t: int
@@ -57,14 +57,15 @@ class TableRow(NamedTuple):
 
 
 class BlockTable(NamedTuple):
-    """Tables of the blocks of one launch.
+    """Tables of the layout of all blocks of one kernel launch.
 
     Attributes
     ----------
     rows : (n_blocks, 16) int64, `TableRow` of each block
-    axes : (n, 2) int64, `Axis` of table.cuh: rest axes of each block, concatenated
+    axes : (n, 2) int64, `Axis` of table.cuh: axes of each block but time and frequency,
+        concatenated
     lanes : lanes of each block
-    tiles : (n_blocks,) int64
+    tiles : (n_blocks,) int64, number of tiles of each block
     """
 
     rows: Table
@@ -112,7 +113,7 @@ def block_table(blocks: Sequence[DeviceArray]) -> BlockTable:
 
 
 def rest_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Return extent and byte step of each rest axis, with axes contiguous in memory merged."""
+    """Return extent and byte step of each axis but time and frequency, contiguous ones merged."""
     axes: list[tuple[int, int]] = []
     for extent, step in zip(shape, strides, strict=True):
         if extent == 1:

@@ -38,11 +38,11 @@ OFFSET, PLACE, TIMES, FREQUENCIES, BEGINS, ENDS, PIECE_BYTES, PIECES = range(8)
 
 
 class Memory(NamedTuple):
-    """Layout of a block in memory.
+    """Layout of a block in memory, as runs to copy to a table of words.
 
     Attributes
     ----------
-    n_times, n_frequencies : extents of a segment
+    n_times, n_frequencies : extents of a segment, see `Lanes`
     time_stride, frequency_stride : bytes
     runs : (n, 8) int64, see `memory_of`
     is_full : True if the runs cover every word of the table
@@ -58,12 +58,15 @@ class Memory(NamedTuple):
 
 @dataclass(frozen=True)
 class Lanes:
-    """Layout of the words of a block in lanes, which depends on its shape alone.
+    """Layout of a block's words as a table of 32 lanes (columns), which depends on its shape alone.
+
+    A series is one component of one number at all times and frequencies. A lane of a strip (a range
+    of rows) has one series, or a segment of it if series are few. A row has one time and frequency.
 
     Attributes
     ----------
-    n_times, n_frequencies : extents of a segment; its rows are in this order, time innermost
-    n_segments : pieces along an axis that become adjacent lanes, if series are few
+    n_times, n_frequencies : extents of a segment or series; time is innermost in a strip's rows
+    n_segments : segments along an axis of each series, which become adjacent lanes
     folds_time : True if that axis is time; else it is frequency
     n_rest : numbers at one time and frequency
     n_components : floats of a number
@@ -96,12 +99,12 @@ class Lanes:
 
     @property
     def n_rows(self) -> int:
-        """Rows of a strip."""
+        """Rows of a strip: one for each time and frequency."""
         return self.n_times * self.n_frequencies
 
     @property
     def n_series(self) -> int:
-        """Lanes with words."""
+        """Lanes with words, over all strips: one for each series or segment."""
         return self.n_segments * self.n_rest * self.n_components
 
     @property
@@ -116,7 +119,7 @@ class Lanes:
 
 
 def gather_block(block: NumpyArray, lanes: Lanes, table: NumpyArray) -> None:
-    """Fill a table from a block.
+    """Copy a block to its table of words.
 
     Parameters
     ----------
@@ -129,7 +132,7 @@ def gather_block(block: NumpyArray, lanes: Lanes, table: NumpyArray) -> None:
 
 
 def scatter_block(table: NumpyArray, lanes: Lanes, block: NumpyArray) -> None:
-    """Fill a block from its table; for a block of foreign byte order, the table is left swapped."""
+    """Copy a table of words to its block; for foreign byte order, the table is left swapped."""
     memory, is_long = memory_of(lanes, block.shape, block.strides, block.itemsize)
     scatter_words(table.ravel(), address_of(block), memory, is_long, not block.dtype.isnative)
 
@@ -137,7 +140,9 @@ def scatter_block(table: NumpyArray, lanes: Lanes, block: NumpyArray) -> None:
 def side_by_side(
     shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
 ) -> tuple[npt.NDArray[np.int64], int]:
-    """Return byte offsets of contiguous runs of numbers, in the order of rest, and their length.
+    """Return byte offsets of contiguous runs of numbers, and their length in numbers.
+
+    They are the runs at one time and frequency, in C order of the rest axes: all other axes.
 
     Parameters
     ----------
@@ -220,7 +225,7 @@ def _pieces(n_series: int, words: int) -> tuple[npt.NDArray[np.int64], ...]:
 
 @jit_norefs
 def gather_words(table: NumpyArray, address: int, memory: Memory, is_foreign: bool) -> None:
-    """Fill a flat table from memory at an address."""
+    """Copy a block at a memory address to its flat table of words."""
     if not memory.is_full:
         table[:] = 0
     _copy_runs(table, NO, address, memory)
@@ -232,7 +237,10 @@ def gather_words(table: NumpyArray, address: int, memory: Memory, is_foreign: bo
 def scatter_words(
     table: NumpyArray, address: int, memory: Memory, is_long: bool, is_foreign: bool
 ) -> None:
-    """Fill memory at an address from a flat table, with non-temporal stores if `is_long`."""
+    """Copy a flat table of words to a block at a memory address.
+
+    is_long : True for non-temporal stores
+    """
     if is_foreign:
         _swap(table)
     if is_long and address % UNIT == 0:
@@ -250,7 +258,7 @@ def _swap(table: NumpyArray) -> None:
 
 @jit_norefs_inline
 def _copy_runs(table: NumpyArray, back: tuple[None, ...], address: int, memory: Memory) -> None:
-    """Copy runs to a table, or back (`static`): run after run, at some adjacent frequencies."""
+    """Copy the runs of a block to a table, or back (`static`), at several frequencies at once."""
     n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
     distance = abs(frequency_stride)
     some = NEAR // max(1, distance) if distance < FAR[value_of(back)] else 1
@@ -292,7 +300,7 @@ def _copy_run(
 
 @jit_norefs_inline
 def _store_runs(table: NumpyArray, address: int, memory: Memory) -> None:
-    """Write runs with non-temporal stores, in memory order for the usual layout."""
+    """Copy a table to the runs of a block with non-temporal stores, usually in memory order."""
     n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
     strip = n_times * n_frequencies * LANES
     for t in range(n_times):

@@ -28,13 +28,13 @@ _per_thread = ThreadScratch()
 
 
 class BlockMemory(NamedTuple):
-    """Layout of a block in memory.
+    """Layout of a block in memory; an item is all numbers at one time and frequency.
 
     Attributes
     ----------
     address : address of the first item
-    n_times, n_frequencies : extents
-    time_stride, frequency_stride : bytes
+    n_times, n_frequencies : extents of the block
+    time_stride, frequency_stride : bytes from item to item
     runs, length : byte offsets of contiguous numbers in an item, and numbers of each run
     components : words of a number
     """
@@ -74,14 +74,14 @@ def reused_words(block: NumpyArray) -> NumpyArray:
 
 
 def to_words(block: NumpyArray, words: NumpyArray) -> None:
-    """Fill contiguous words of `words_layout` from a block with no axis of extent 0."""
+    """Copy a block with no axis of extent 0 to contiguous words of `words_layout`."""
     _move(address_of(words), words.dtype.type(0), static(0), *_move_arguments(block, words))
     if not block.dtype.isnative:
         words.byteswap(inplace=True)
 
 
 def from_words(words: NumpyArray, block: NumpyArray) -> None:
-    """Fill a block with no axis of extent 0, any strides and byte order, from contiguous words.
+    """Copy contiguous words to a block with no axis of extent 0, any strides and byte order.
 
     The words may be unaligned.
     """
@@ -92,7 +92,7 @@ def from_words(words: NumpyArray, block: NumpyArray) -> None:
 def _move_arguments(
     block: NumpyArray, words: NumpyArray
 ) -> tuple[Int64s, BlockMemory, tuple[None, ...]]:
-    """Return offsets, memory and side for `_move`."""
+    """Return the arguments `offsets`, `memory` and `side` of `_move`."""
     runs, length = side_by_side(block.shape[2:], block.strides[2:], block.itemsize)
     run_words = length * len(words)
     side = next(n for n in SIDES if n <= min(run_words, block.shape[0] * block.shape[1]))
@@ -113,7 +113,10 @@ def _move_arguments(
 
 @jit_norefs_inline
 def _item_offsets(offsets: Int64s, first: int, memory: BlockMemory) -> None:
-    """Fill the byte offsets of items from `first` on, counted in time, then in frequency."""
+    """Fill the byte offsets of a strip of items from item `first` on.
+
+    Items count in time, then in frequency.
+    """
     n_times = memory.n_times
     f, t = first // n_times, first % n_times
     for i in range(offsets.size):
@@ -132,7 +135,9 @@ def _move(
     memory: BlockMemory,
     side: tuple[None, ...],
 ) -> None:
-    """Move tiles, strip by strip of items; the last tiles overlap those before them.
+    """Transpose a block in memory to words, or back, in square tiles, STRIP items at a time.
+
+    The last tiles overlap those before them.
 
     Parameters
     ----------
@@ -164,7 +169,10 @@ def _move(
 
 @jit_norefs_inline
 def _word_steps(items: int, rest: int, components: int) -> tuple[int, int]:
-    """Return the distances between components, and between pairs of words."""
+    """Return the distances, in words, within a pair of words, and between pairs.
+
+    A pair is the components of a complex number, or two consecutive real numbers.
+    """
     if components == 2:
         return rest * items, items
     return items, 2 * items

@@ -22,14 +22,14 @@ WINDOWED = ("mean", "median")
 
 
 def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode a block (time, frequency, ...)."""
+    """Encode a block (time, frequency, ...) by a construction of the founding paper."""
     words = reused_words(block)
     to_words(block, words)
     return Encoded((encode_construction(words, params),))
 
 
 def decode_block(encoded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block (time, frequency, ...); raise CorruptChunk as `decode_construction` does."""
+    """Decode a block (time, frequency, ...); raise CorruptChunk like `decode_construction`."""
     words = reused_words(block)
     decode_construction(encoded.data, words)
     from_words(words, block)
@@ -39,7 +39,7 @@ CODING = BlockCoding(encode_block, decode_block, likely=raw.most_bytes, lends=Tr
 
 
 def encode_construction(words: NumpyArray, params: Params) -> npt.NDArray[np.uint8]:
-    """Return the payload of a block, including its kind byte, (n,) uint8.
+    """Encode words by a construction; return the payload, including its kind byte, (n,) uint8.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def encode_construction(words: NumpyArray, params: Params) -> npt.NDArray[np.uin
 
 
 def decode_construction(data: npt.NDArray[np.uint8], words: NumpyArray) -> None:
-    """Fill words (component, rest, frequency, time) from a payload.
+    """Decode words (component, rest, frequency, time) from the payload of a construction.
 
     Raises
     ------

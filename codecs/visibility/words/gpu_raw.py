@@ -16,7 +16,7 @@ from gangsaw.codecs.visibility.words.raw import split_parts, words_of
 
 
 def encode_raw_block(block: DeviceArray) -> Encoded:
-    """Encode a CuPy block (time, frequency, ...) as its words, in host memory."""
+    """Encode a CuPy block (time, frequency, ...) as its raw words, in host memory."""
     words = pull(cupy().ascontiguousarray(_words_in(block)))
     return Encoded(split_parts(_swapped(words, block)))
 
@@ -24,7 +24,7 @@ def encode_raw_block(block: DeviceArray) -> Encoded:
 def decode_blocks(
     coded: Sequence[EncodedBlock], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
-    """Decode payloads of this kind; return the errors of invalid ones by index.
+    """Decode raw payloads to CuPy blocks; return the errors of invalid ones by index.
 
     targets : CuPy views (time, frequency, ...) of one dtype
     """

@@ -34,21 +34,25 @@ ONE_STEP = {"frequency": "time", "parallelogram": "time", "lorenzo": "parallelog
 
 
 class Extrapolation(NamedTuple):
-    """Inputs of a prediction: words before it in time, and NEIGHBOURS."""
+    """Inputs of a prediction: number of words before it in time, and 0, ROWS or PLANES."""
 
     steps: int
     neighbours: int
 
 
 def to_word_residuals(words: Words, predictor: str, window: int, difference: bool) -> Words:
-    """Return the residuals of words (component, rest, frequency, time), in the same shape."""
+    """Return the prediction residuals of words (component, rest, frequency, time).
+
+    window : number of words for the predictors "mean" and "median"
+    difference : True for differences, False for XOR
+    """
     residuals = np.empty_like(words)
     _run(words, residuals, predictor, window, difference, static(0))
     return residuals
 
 
 def from_word_residuals(words: Words, predictor: str, window: int, difference: bool) -> None:
-    """Convert residuals (component, rest, frequency, time) to words, in place."""
+    """Convert prediction residuals (component, rest, frequency, time) to words, in place."""
     _run(words, words, predictor, window, difference, static(1))
 
 

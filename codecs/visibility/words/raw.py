@@ -26,7 +26,7 @@ KIND = 0
 def encode_raw(
     block: NumpyArray,
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Return the parts of the payload of a block (time, frequency, ...).
+    """Return the parts of the raw payload of a block (time, frequency, ...).
 
     The second part lies in memory of this thread that the next call reuses.
     """
@@ -36,29 +36,35 @@ def encode_raw(
 
 
 def split_parts(words: NumpyArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Return the parts of a payload; the second one is a view of the words if possible."""
+    """Return the parts of a raw payload; the second one is a view of the words if possible."""
     stored = words.astype(words.dtype.newbyteorder("<"), copy=False)
     return np.array([KIND], np.uint8), stored.ravel().view(np.uint8)
 
 
 def decode_raw(data: npt.NDArray[np.uint8], block: NumpyArray) -> None:
-    """Fill a block (time, frequency, ...) from a payload; raise CorruptChunk as `words_of` does."""
+    """Copy a raw payload to its block (time, frequency, ...).
+
+    Raise CorruptChunk like `words_of`.
+    """
     shape, dtype = words_layout(block)
     from_words(words_of(data, shape, np.dtype(dtype)).astype(dtype, copy=False), block)
 
 
 def encode_raw_block(block: NumpyArray) -> Encoded:
-    """Encode a block as its words, in memory of this thread."""
+    """Encode a block as its raw words, in memory of this thread."""
     return Encoded(encode_raw(block))
 
 
 def encode_block(block: NumpyArray, params: Params, buffer: Payload) -> Encoded:
-    """Encode a block; see `encode_raw_block`."""
+    """Encode a block as its raw words; see `encode_raw_block`."""
     return encode_raw_block(block)
 
 
 def decode_block(coded: EncodedBlock, block: NumpyArray, params: Params) -> None:
-    """Fill a block (time, frequency, ...); raise CorruptChunk as `words_of` does."""
+    """Copy a raw payload to its block (time, frequency, ...).
+
+    Raise CorruptChunk like `words_of`.
+    """
     decode_raw(coded.data, block)
 
 
@@ -71,7 +77,7 @@ CODING = BlockCoding(encode_block, decode_block, likely=most_bytes, lends=True)
 
 
 def words_of(data: npt.NDArray[np.uint8], shape: tuple[int, ...], dtype: Dtype) -> NumpyArray:
-    """Return the words of a payload, as a view.
+    """Return the words of a raw payload, as a view.
 
     Raises
     ------

@@ -26,14 +26,15 @@ IMPOSSIBLE = 1 << 60
 
 
 class CostScratch(NamedTuple):
-    """Scratch memory for one stream.
+    """Scratch memory to compute the cost of each table mode of one stream of name bytes.
 
     Attributes
     ----------
-    some, by_byte, by_source : (n,) uint32, notes of the stream: a sample of them, and sorted ones
+    some, by_byte, by_source : (n,) uint32, notes of the stream (`note_contexts`): a sample of them,
+        then the notes sorted by their byte and by a context byte
     bounds : (SYMBOLS + 1,) int64, start of each value in the last sorted array
-    symbols, counts : (SYMBOLS,) int64, those of one table, ascending
-    short : (LENGTHS, SYMBOLS) int64, counts of the tables of bit lengths
+    symbols, counts : (SYMBOLS,) int64, bytes that occur in one table, ascending, and how often
+    short : (LENGTHS, SYMBOLS) int64, byte counts by bit length of the context byte
     """
 
     some: npt.NDArray[np.uint32]
@@ -46,13 +47,13 @@ class CostScratch(NamedTuple):
 
 
 class StreamCosts(NamedTuple):
-    """Common inputs of the costs of a stream's tables.
+    """Common inputs of the costs of all tables of one stream of name bytes.
 
     Attributes
     ----------
-    scale : bytes of the stream for each 256 noted ones
-    n_symbols : different bytes
-    novel : cost of a symbol that was never counted
+    scale : bytes of the whole stream per 256 bytes in the sample
+    n_symbols : number of different bytes in the sample
+    novel : cost of a byte that the sample lacks: the mean cost of a byte
     """
 
     scale: int
@@ -77,16 +78,17 @@ def stream_costs(
     scratch: CostScratch,
     costs: Int64s,
 ) -> None:
-    """Write costs to zeroed (N_STREAMS, N_MODES) int64, in units of 2^-FRACTION bits.
+    """Estimate the cost of each table mode for each stream of name bytes.
 
     Streams with a single byte value have no choice, and keep zeros.
 
     Parameters
     ----------
-    notes : (n,) uint32 of `note_contexts`
+    notes : (n,) uint32, bytes with their context bytes, see `note_contexts`
     firsts, ends : (N_STREAMS,) int64, range of each stream's notes
     totals : (N_STREAMS,) int64, bytes of each stream, noted or not
     scratch : `CostScratch`
+    costs : zeroed (N_STREAMS, N_MODES) int64, filled, in units of 2^-FRACTION bits
     """
     for stream in range(totals.size):
         own = notes[firsts[stream] : ends[stream]]
@@ -99,7 +101,10 @@ def stream_costs(
 
 @jit_norefs_inline
 def _draw(notes: UInt32s, out: UInt32s) -> None:
-    """Draw a random note from each group of equal size; names of mates alternate."""
+    """Draw one random note from each of `out.size` equal parts of the notes.
+
+    At a fixed step all notes may be of one mate: names of mates alternate.
+    """
     step, state = notes.size // out.size, np.uint32(1)
     for i in range(out.size):
         state = np.uint32(state * np.uint32(MULTIPLIER) + np.uint32(1))
@@ -108,7 +113,10 @@ def _draw(notes: UInt32s, out: UInt32s) -> None:
 
 @jit_norefs_part
 def _mode_costs(notes: UInt32s, total: int, scratch: CostScratch, costs: Int64s) -> None:
-    """Write the costs of a stream, (N_MODES,)."""
+    """Write the cost of each table mode of one stream, (N_MODES,), from its notes.
+
+    total : bytes of the stream, noted or not
+    """
     n = notes.size
     _sort(notes, n, 0, scratch.bounds, scratch.by_byte)
     k = 0
@@ -133,7 +141,7 @@ def _mode_costs(notes: UInt32s, total: int, scratch: CostScratch, costs: Int64s)
 
 @jit_norefs_inline
 def _sort(notes: UInt32s, n: int, shift: int, bounds: Int64s, out: UInt32s) -> None:
-    """Sort notes by 8 bits, stably; set the start of each value."""
+    """Sort notes stably by the 8 bits from bit `shift` on; set `bounds` to each value's start."""
     bounds[:] = 0
     for i in range(n):
         bounds[1 + (np.int64(notes[i]) >> shift & 255)] += 1
@@ -150,7 +158,10 @@ def _sort(notes: UInt32s, n: int, shift: int, bounds: Int64s, out: UInt32s) -> N
 
 @jit_norefs_part
 def _long_cost(scratch: CostScratch, stream: StreamCosts) -> int:
-    """Return the cost of a table for each value of a source; count symbols by bit length of it."""
+    """Return the cost of one table per value of a context byte.
+
+    It also counts the coded bytes by bit length of the context byte, in `scratch.short`.
+    """
     cost = np.int64(0)
     scratch.short[:] = 0
     for value in range(SYMBOLS):
@@ -168,7 +179,10 @@ def _long_cost(scratch: CostScratch, stream: StreamCosts) -> int:
 
 @jit_norefs_inline
 def _count_runs(scratch: CostScratch, begin: int, end: int) -> int:
-    """Set symbols and counts of sorted notes; return the number of symbols."""
+    """Write the distinct bytes of some sorted notes, and their counts; return how many there are.
+
+    begin, end : range of the notes in `scratch.by_source`
+    """
     before: Any = np.int64(scratch.by_source[begin]) & 255
     k, first = 0, begin
     for i in range(begin + 1, end):
@@ -182,7 +196,7 @@ def _count_runs(scratch: CostScratch, begin: int, end: int) -> int:
 
 @jit_norefs_part
 def _short_cost(scratch: CostScratch, stream: StreamCosts) -> int:
-    """Return the cost of a table for each bit length of a source."""
+    """Return the cost of one table per bit length of a context byte."""
     cost = np.int64(0)
     for length in range(LENGTHS):
         k, total = 0, np.int64(0)
@@ -227,13 +241,13 @@ def _table_cost(scratch: CostScratch, k: int, total: Int64, stream: StreamCosts)
 
 @jit_norefs_inline
 def _share_bits(own: int, whole: int) -> int:
-    """Return the bits of a frequency, from logarithms of a count and of the total."""
+    """Return the bit length of a scaled frequency, from log2 of its count and of the total."""
     return 1 + (max(0, own - whole + (PRECISION << FRACTION)) >> FRACTION)
 
 
 @jit_norefs_inline
 def _entropy(counts: Int64s, k: int, total: int) -> int:
-    """Return the cost of symbols with the frequencies of their counts."""
+    """Return the entropy of k symbols with these counts, in 2^-FRACTION bits."""
     whole, cost = scaled_log2(total), np.int64(0)
     for i in range(k):
         cost += counts[i] * (whole - scaled_log2(counts[i]))

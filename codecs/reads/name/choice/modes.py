@@ -1,6 +1,6 @@
-"""Choice of each stream's mode by integer cost: tables cost memory, and their number is limited.
+"""Choice of the table mode of each stream by cost: tables cost memory, and their number is limited.
 
-Costs are computed for some windows, the pilots, and scaled to all.
+Costs are integers, computed for some sample windows (pilots) and scaled to all.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ TABLE_PRICE = 8 << FRACTION  # bits that a table must save besides its own: tabl
 
 
 class WindowTokens(NamedTuple):
-    """Tokens of some windows, with streams in place of tables.
+    """Coder tokens of some windows of names, which still have stream numbers as tables.
 
     Attributes
     ----------
-    tokens : of all, in reading order
+    tokens : tokens of all windows, in reading order
     ends : (n_windows,) int64, end of each window's tokens
     """
 
@@ -41,12 +41,12 @@ class WindowTokens(NamedTuple):
 
 
 class Pilot(NamedTuple):
-    """Windows that the choice is based on.
+    """Range of sample windows from which the encoder estimates costs.
 
     Attributes
     ----------
-    part : part that contains them
-    first, stop : the first one there, and the one after the last
+    part : tokens of the group of windows that contains them
+    first, stop : index of the first sample window in `part`, and of the one after the last
     """
 
     part: WindowTokens
@@ -55,7 +55,7 @@ class Pilot(NamedTuple):
 
 
 def chosen_modes(parts: list[WindowTokens], pilots: list[Pilot]) -> npt.NDArray[np.uint8]:
-    """Return the modes of all streams, (N_STREAMS,), chosen by costs in the pilots."""
+    """Choose the table mode of each stream, (N_STREAMS,), by its cost in sample windows."""
     totals = np.zeros(N_STREAMS, np.int64)
     for part in parts:
         count_streams(part.tokens.tables, totals)
@@ -73,9 +73,11 @@ def chosen_modes(parts: list[WindowTokens], pilots: list[Pilot]) -> npt.NDArray[
 
 
 def mode_costs(pilots: list[Pilot], totals: Int64s) -> npt.NDArray[np.int64]:
-    """Return (N_STREAMS, N_MODES) costs; zeros for streams without a choice.
+    """Return the estimated cost of each table mode of each stream, (N_STREAMS, N_MODES).
 
-    totals : (N_STREAMS,) bytes of each stream
+    Streams without a choice have zeros.
+
+    totals : (N_STREAMS,) bytes of each stream in the block
     """
     firsts = np.cumsum(totals) - totals
     places = firsts.copy()

@@ -1,4 +1,7 @@
-"""Choice of the differences that beat plain numbers, for each column, from pilots with both."""
+"""Choice for each token column of names: differences to the line before, or plain numbers.
+
+It is based on sample windows with the costs of both.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,15 @@ Counts = npt.NDArray[np.int64]
 
 
 def chosen_differences(counts: Counts) -> npt.NDArray[np.bool_]:
-    """Return (COLUMNS, DIFFERENCES), True if a difference of a column beats its number.
+    """Choose for each token column the differences that cost less than plain numbers.
+
+    The result is (COLUMNS, DIFFERENCES) bool, True for each operation that adds to, or subtracts
+    from, the number in the line before.
 
     Parameters
     ----------
-    counts : (N_STREAMS, 256) of pilots that write all differences, and all operands of numbers
+    counts : (N_STREAMS, 256) byte counts of sample windows that contain both the differences and
+        the operands of plain numbers
     """
     out = np.zeros((COLUMNS, DIFFERENCES), np.bool_)
     choose_differences(counts, out)
@@ -36,14 +43,17 @@ def chosen_differences(counts: Counts) -> npt.NDArray[np.bool_]:
 
 @jit_norefs
 def choose_differences(counts: Counts, out: npt.NDArray[np.bool_]) -> None:
-    """Write the choice of all columns, (COLUMNS, DIFFERENCES)."""
+    """Write the result of `chosen_differences` to `out`, (COLUMNS, DIFFERENCES)."""
     for column in range(COLUMNS):
         _choose(counts[column * PER_COLUMN : (column + 1) * PER_COLUMN], out[column])
 
 
 @jit_norefs_part
 def _choose(streams: Counts, out: npt.NDArray[np.bool_]) -> None:
-    """Write the choice of a column, (DIFFERENCES,), from its streams (PER_COLUMN, 256)."""
+    """Write the choice of one token column, (DIFFERENCES,), from the byte counts of its streams.
+
+    streams : (PER_COLUMN, 256)
+    """
     numbers, bits = np.int64(0), np.int64(0)
     for which in range(NUMBER - UP, LONG - UP):
         n = streams[PARTS[which]].sum()
@@ -59,7 +69,7 @@ def _choose(streams: Counts, out: npt.NDArray[np.bool_]) -> None:
 
 @jit_norefs_part
 def _operand_bits(streams: Counts, which: int) -> int:
-    """Return the cost of an operation's operands, each byte coded separately."""
+    """Return the cost of all operands of one operation, each byte position coded separately."""
     cost = np.int64(0)
     for part in range(PARTS[which], PARTS[which] + WIDTHS[which]):
         cost += symbols_cost(streams[part])

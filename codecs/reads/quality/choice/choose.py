@@ -27,7 +27,11 @@ CHANCE = 2  # bits per symbol that a part of any sample seems to save by chance
 
 
 class Prices(NamedTuple):
-    """Bits that must be saved, in units of 1 / BIT: in all, and for each symbol."""
+    """Bits that a separate tree node or table must save to be worthwhile, in units of 1 / BIT.
+
+    `node` and `table` count once, `node_symbol` and `table_symbol` for each value that occurs in
+    it.
+    """
 
     node: int
     node_symbol: int
@@ -43,7 +47,7 @@ def prices_of(weight: int) -> Prices:
 
 
 def chosen_tree(counts: ContextCounts, components: Components, most: int = MOST_TABLES) -> Tree:
-    """Return the tree for the counts, with at most `most` tables."""
+    """Choose the context tree for the counted quality values, with at most `most` tables."""
     n, prices, levels = len(counts.contexts), prices_of(counts.weight), []
     split = Prices(*(price // counts.weight for price in prices))  # for the unscaled counts
     order, starts = np.arange(n), np.array([0, n])
@@ -60,7 +64,10 @@ def chosen_tree(counts: ContextCounts, components: Components, most: int = MOST_
 def _split(
     counts: ContextCounts, prices: Prices, level: int, size: int, order: Int64s, starts: Int64s
 ) -> tuple[npt.NDArray[np.int32], Int64s, Int64s]:
-    """Split the nodes of a level, doubling the prices until the number of nodes is legal."""
+    """Split the nodes of a tree level, doubling the prices until the number of nodes is legal.
+
+    Return the children of each node, and order and starts of the next level, see `split_nodes`.
+    """
     column = counts.contexts[:, level].copy()
     while True:
         children = np.zeros((starts.size - 1, size), np.int32)
@@ -73,14 +80,14 @@ def _split(
 
 
 class NodeRows(NamedTuple):
-    """Rows of counts, by nodes of a level.
+    """Counts of quality values per context (a row each), grouped by the nodes of a tree level.
 
     Attributes
     ----------
-    components : (n,) uint8, component of the level for each row
+    components : (n,) uint8, value of the level's context component for each row
     counts : (n, n_values) uint32
-    order : (n,) int64, rows by node
-    starts : (n_nodes + 1,) int64, start of each node's rows
+    order : (n,) int64, row numbers, grouped by node
+    starts : (n_nodes + 1,) int64, start of each node's rows in `order`
     """
 
     components: npt.NDArray[np.uint8]
@@ -91,17 +98,18 @@ class NodeRows(NamedTuple):
 
 @jit
 def split_nodes(rows: NodeRows, prices: Prices, most: int, children: Int32s, logs: Int64s) -> Any:
-    """Split all nodes of a level.
+    """Split the nodes of a tree level into those of the next one, where that saves bits.
 
     Parameters
     ----------
-    most : nodes of the next level
-    children : zeroed (n_nodes, size) int32, filled: the node of the next level of each value
+    most : largest number of nodes of the next level
+    children : zeroed (n_nodes, size) int32, filled: node of the next level for each component value
     logs : `logarithms`
 
     Returns
     -------
-    the order and the starts of the next level; no starts if it would have too many nodes
+    `order` and `starts` of the next level, see `NodeRows`; no starts if it would have too many
+    nodes
     """
     n_nodes, size = children.shape
     after, ends = np.empty_like(rows.order), np.empty(most + 2, np.int64)
@@ -125,7 +133,7 @@ def split_nodes(rows: NodeRows, prices: Prices, most: int, children: Int32s, log
 
 @jit
 def add_rows(components: Bytes | Int32s, counts: UInt32s, own_rows: Int64s, sums: Int64s) -> None:
-    """Sum rows by their component."""
+    """Add the counts of each row to sums[component of the row]."""
     for row in own_rows:
         component = components[row]
         for s in range(counts.shape[1]):
@@ -134,7 +142,10 @@ def add_rows(components: Bytes | Int32s, counts: UInt32s, own_rows: Int64s, sums
 
 @jit_part
 def order_by_child(components: Bytes, rows: Int64s, row: Int32s, ends: Int64s, out: Int64s) -> None:
-    """Write rows to `out` by child from ends[0] on; set the end of each child's rows."""
+    """Group rows by child node in `out`, from ends[0] on; set the end of each child's rows.
+
+    row : child of each component value
+    """
     for child in range(1, ends.size):
         ends[child] = 0
     for e in rows:
@@ -151,7 +162,9 @@ def order_by_child(components: Bytes, rows: Int64s, row: Int32s, ends: Int64s, o
 
 @jit_part
 def choose_own(sums: Int64s, prices: Prices, row: Int32s, logs: Int64s) -> int:
-    """Number the values with separate nodes from 1 on, ascending; return their number.
+    """Choose the component values with separate child nodes; return their number.
+
+    In `row` they are numbered from 1 on, ascending; the others share child 0.
 
     The choice is greedy, frequent values first: a separate node pays if rest and node cost less
     apart.
@@ -180,12 +193,13 @@ def mark_own(
     row: Int32s,
     logs: Int64s,
 ) -> None:
-    """Mark the values that get separate nodes.
+    """Mark the component values with separate child nodes by 1 in `row`.
 
     Parameters
     ----------
-    totals, rest : of `sums` by component and by value; `rest` finally has the values without a node
-    order : components, the frequent ones first
+    totals, rest : totals of `sums` by component value and by quality value; `rest` finally lacks
+        the counts of separate nodes
+    order : component values, the frequent ones first
     """
     total = totals.sum()
     for value in order:
@@ -213,7 +227,7 @@ def add_times(counts: Int64s, n: int, out: Int64s) -> Any:
 
 @jit_norefs_inline
 def gain_of_parting(rest: Int64s, rest_total: int, own: Int64s, total: int, logs: Int64s) -> Any:
-    """Return the bits saved by separating `own` from `rest`, and the symbols of `own`."""
+    """Return the bits saved by coding counts `own` apart from `rest`, and the symbols of `own`."""
     # the cost of counts h is information(sum of h) - sum of information(h)
     saved = information(rest_total + total, logs) - information(rest_total, logs)
     saved -= information(total, logs)
@@ -228,7 +242,7 @@ def gain_of_parting(rest: Int64s, rest_total: int, own: Int64s, total: int, logs
 
 @jit
 def sum_nodes(counts: UInt32s, order: Int64s, starts: Int64s, sums: Int64s) -> None:
-    """Sum the counts of values by node."""
+    """Sum the counts of quality values over the rows of each node."""
     for node in range(len(sums)):
         for row in order[starts[node] : starts[node + 1]]:
             for s in range(counts.shape[1]):
@@ -246,15 +260,15 @@ def counts_of_tables(counts: ContextCounts, tree: Tree) -> npt.NDArray[np.int64]
 
 
 class SharedTables(NamedTuple):
-    """Tables during their assignment to leaves.
+    """Tables of value counts while leaves of the context tree are assigned to them.
 
     Attributes
     ----------
-    counts : (most, n_values) int64
-    totals : (most,) int64
+    counts : (most, n_values) int64, count of each quality value in each table
+    totals : (most,) int64, sums of these counts
     logarithms : (n_values, most) uint32 of the counts, 0 for no count: a symbol that does not occur
         costs as much as one that occurs once
-    log_totals : (most,) uint32
+    log_totals : (most,) uint32, logarithms of `totals`
     bits : (most,) int64, scratch memory
     """
 
@@ -266,7 +280,10 @@ class SharedTables(NamedTuple):
 
 
 def share_tables(leaves: npt.NDArray[np.int64], most: int, prices: Prices) -> Nodes:
-    """Return the table of each leaf, numbered in order of appearance."""
+    """Return the table of each leaf, in order of appearance; leaves with similar counts share one.
+
+    leaves : (n_leaves, n_values) counts
+    """
     n, n_values = leaves.shape
     shared = SharedTables(
         np.zeros((most, n_values), np.int64),
@@ -292,7 +309,7 @@ def join_tables(
     logs: Int64s,
     tables: Int32s,
 ) -> None:
-    """Write the table of each leaf.
+    """Write the table of each leaf of the context tree to `tables`.
 
     The choice is greedy, frequent leaves first: a leaf joins the table that codes it best, unless a
     separate table costs less.
@@ -311,7 +328,7 @@ def join_tables(
 
 @jit_norefs_inline
 def best_table(own: Int64s, total: int, known: int, shared: SharedTables) -> int:
-    """Return the table that codes the counts in the fewest bits; -1 if there is none."""
+    """Return the table that codes the counts `own` in the fewest bits; -1 if there is none."""
     for table in range(known):
         shared.bits[table] = total * np.int64(shared.log_totals[table])
     for s in range(own.size):
@@ -343,7 +360,7 @@ def is_worth_a_table(
 
 @jit_norefs_inline
 def add_to_table(own: Int64s, total: int, table: int, shared: SharedTables, logs: Int64s) -> None:
-    """Add counts to a table."""
+    """Add the counts of a leaf to a table, and update its logarithms."""
     shared.totals[table] += total
     shared.log_totals[table] = logarithm(max(shared.totals[table], 1), logs)
     for s in range(U(own.size)):
@@ -355,7 +372,7 @@ def add_to_table(own: Int64s, total: int, table: int, shared: SharedTables, logs
 
 @jit
 def renumber(tables: Int32s) -> None:
-    """Number tables in the order in which leaves refer to them."""
+    """Number tables in the order in which leaves refer to them, in place."""
     names, known = np.full(MOST_TABLES, -1), 0
     for leaf in range(tables.size):
         if names[tables[leaf]] < 0:

@@ -27,7 +27,7 @@ ROW = 8  # multiple of a row's length, for vectors
 
 
 class ContextCounts(NamedTuple):
-    """Counts of values in contexts.
+    """Counts of quality values in each context, from a sample of a block's windows.
 
     Attributes
     ----------
@@ -44,14 +44,14 @@ class ContextCounts(NamedTuple):
 
 
 class CountRows(NamedTuple):
-    """Rows during counting; row 0 counts contexts without a row.
+    """Counts of quality values during counting, a row per context; row 0 is for further contexts.
 
     Attributes
     ----------
     row_of : (n_contexts,) uint16, the row of each context
     contexts : (n,) int32, the context of each row
     counts : (n * size,) uint32
-    size : of a row
+    size : counts of a row
     """
 
     row_of: npt.NDArray[np.uint16]
@@ -61,7 +61,7 @@ class CountRows(NamedTuple):
 
 
 def count_contexts(lines: Lines, values: Values, components: Components) -> ContextCounts:
-    """Count values in every `weight`th window, about SAMPLE bytes.
+    """Count quality values by context in every `weight`th window, about SAMPLE bytes.
 
     When all rows are used, values of further contexts are left out.
     """
@@ -84,7 +84,7 @@ def count_contexts(lines: Lines, values: Values, components: Components) -> Cont
 
 
 def row_size(n_values: int) -> int:
-    """Return the number of counts in a row."""
+    """Return the number of counts in a row: n_values, rounded up to a multiple of ROW."""
     return -(-n_values // ROW) * ROW
 
 
@@ -92,7 +92,7 @@ def row_size(n_values: int) -> int:
 def count_windows(
     lines: Lines, step: int, values: Values, strides: Strides, scratch: LineScratch, rows: CountRows
 ) -> int:
-    """Count every `step`th window; return the number of rows."""
+    """Count quality values by context in every `step`th window; return the number of rows used."""
     known = 0
     for window in range(0, lines.windows.size - 1, step):
         for line in range(lines.windows[window], lines.windows[window + 1]):
@@ -109,7 +109,12 @@ def count_windows(
 
 @jit_norefs_inline
 def count_piece(n: int, at: int, scratch: LineScratch, known: int, rows: CountRows) -> int:
-    """Count a piece; return the number of rows. Row 0 counts if all rows are used."""
+    """Count n values of a piece of a line by context; return the number of rows used.
+
+    Row 0 counts if all rows are used.
+
+    at : index of the first value in `scratch.values`
+    """
     for i in range(U(n)):
         context = U(scratch.contexts[i])
         row = U(rows.row_of[context])
@@ -123,7 +128,7 @@ def count_piece(n: int, at: int, scratch: LineScratch, known: int, rows: CountRo
 
 @jit_norefs
 def split_contexts(numbers: Int32s, components: Components, out: Bytes) -> None:
-    """Write the components of contexts, see `number_context`."""
+    """Write the four components of each context number to `out`, see `number_context`."""
     for i in range(numbers.size):
         rest, change = numbers[i] // CHANGES, numbers[i] % CHANGES
         rest, pair = rest // components.pairs, rest % components.pairs

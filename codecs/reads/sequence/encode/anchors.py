@@ -10,7 +10,7 @@ from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS, MOST_ANCHORS, place_
 
 
 def hot_anchors(anchors: Anchors, size: int) -> Anchors:
-    """Return the anchors, (m,) ascending, that pay for their entry in the list."""
+    """Return the anchors, (m,) ascending, frequent enough to get a number in the block's list."""
     found, counts = np.unique(anchors, return_counts=True)
     bits = place_bits(size)
     order = np.argsort(-counts, kind="stable")[:MOST_ANCHORS]

@@ -1,4 +1,4 @@
-"""Input of a block's tokens: its bases, their layout, the consensus."""
+"""Block of reads as the encoder's input: its bases, their layout, the consensus."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS, place_bits
 
 
 class SequenceBlock(NamedTuple):
-    """Block in the form for kernels: plain arrays and numbers.
+    """Block of reads with its layout, as plain arrays and numbers for the encoder's kernels.
 
     Attributes
     ----------
     text : (used,) uint8
-    codes : (used + SPARE,) uint8
+    codes : (used + SPARE,) uint8, base codes of the text
     starts, ends : (n,) int64, range of each line's bases
     firsts : (n + 1,) int64, the first piece of each line, and m
     begin, end, position : (m,) int64, see `Layout`
     strand : (m,) uint8
     is_mapped : (m,) bool
-    hot : (m,) uint8, 0 or the number of the anchor
-    forward, backward : columns, see `ConsensusColumns`
-    size : of the consensus
-    low_bits : raw bits of a position that is not near
+    hot : (m,) uint8, number of the piece's anchor among the frequent ones, else 0
+    forward, backward : columns of the consensus, see `ConsensusColumns`
+    size : number of columns
+    low_bits : raw bits of a position that is coded in full
     is_sorted : True if most lines are in the order of their positions
     pairs : True if lines 2i and 2i + 1 are mates
     """
@@ -59,7 +59,7 @@ class SequenceBlock(NamedTuple):
 def block_of(
     lines: Lines, codes: Text, pieces: Layout, pairs: bool
 ) -> tuple[SequenceBlock, Anchors]:
-    """Return the block for kernels, and its hot anchors."""
+    """Return a block of reads with its layout for kernels, and its hot anchors."""
     pieces, is_ahead = arrange_layout(pieces, pairs)
     columns = classified(codes, lines.starts[pieces.line] + pieces.begin, pieces)
     firsts = np.searchsorted(pieces.line, np.arange(lines.starts.size + 1))

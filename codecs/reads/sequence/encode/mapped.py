@@ -26,11 +26,12 @@ from gangsaw.codecs.reads.sequence.encode.block import SequenceBlock
 
 
 class PieceAnchor(NamedTuple):
-    """Reference of a later piece's position in a line.
+    """Position relative to which the next mapped piece of a line is coded.
 
     Attributes
     ----------
-    end, strand : of the mapped piece before; -1 and 0 if there is none
+    end, strand : column at which the mapped piece before ends, in reading direction, and its
+        strand; -1 and 0 if there is none
     """
 
     end: int
@@ -50,7 +51,12 @@ def put_mapped(
     tokens: Tokens,
     n: int,
 ) -> tuple[int, PieceAnchor]:
-    """Append a mapped piece; return the number of tokens, and the reference of the next one."""
+    """Append a mapped piece, k; return the number of tokens, and the reference of the next piece.
+
+    odd : 1 if the line is a second mate, else 0
+    before : reference for this piece's position
+    n : number of tokens so far
+    """
     place = block.position[k]
     own: Any = np.int64(block.strand[k])
     length = block.end[k] - block.begin[k]
@@ -71,7 +77,7 @@ def put_mapped(
 def put_first_place(
     block: SequenceBlock, k: int, odd: int, memory: Int64s, tokens: Tokens, n: int
 ) -> int:
-    """Append the position of the first mapped piece of a line."""
+    """Append the position and strand of the first mapped piece of a line."""
     primary, place = memory[syntax.AT_PRIMARY], block.position[k]
     if block.is_sorted and not odd:
         n = put_ahead(place - primary, place, tokens, n)
@@ -83,7 +89,10 @@ def put_first_place(
 
 @jit_norefs_inline
 def put_ahead(ahead: int, place: int, tokens: Tokens, n: int) -> int:
-    """Append a position in a sorted block."""
+    """Append a position in a sorted block: columns from the primary position on, or in full.
+
+    ahead : columns from the primary position to `place`, negative if it is before
+    """
     if ahead < 0:
         n = put(tokens, n, syntax.AHEAD, syntax.AHEAD_BACK)
         return put_number(tokens, n, syntax.BACK, place)
@@ -104,7 +113,12 @@ def put_place(
     tokens: Tokens,
     n: int,
 ) -> int:
-    """Append a position that is hot, near a reference of some strand, or anywhere."""
+    """Append a piece's position and strand: hot, near a reference, or in full.
+
+    of : OF_FIRST, OF_MATE or OF_LATER, the kind of reference
+    reference, strand : column of the reference, and its strand
+    anchor : column that is coded relative to the reference
+    """
     later, hot, place = of == syntax.OF_LATER, block.hot[k], block.position[k]
     n = put(tokens, n, syntax.HOT + later, hot)
     if hot:
@@ -131,7 +145,7 @@ def put_mismatches(
     tokens: Tokens,
     n: int,
 ) -> int:
-    """Append a piece's mismatches in plain columns, and its bases in other columns."""
+    """Append a piece's mismatches in columns of class 0, and its bases in other columns."""
     length, place = block.end[k] - block.begin[k], block.position[k]
     row = block.backward if block.strand[k] else block.forward
     first = block.size - place - length if block.strand[k] else place
@@ -157,7 +171,10 @@ def put_mismatches(
 def find_events(
     codes: Bytes, begin: int, row: Bytes, first: int, length: int, event_offsets: Int32s
 ) -> tuple[int, int]:
-    """List mismatches and columns that are not plain; return both numbers."""
+    """List the offsets in a piece of mismatches and of columns of class > 0.
+
+    Return the number of offsets, and that of mismatches in columns of class 0.
+    """
     events, plain = 0, 0
     for i in range(0, length, 8):
         columns = load_le64(row, first + i)
@@ -183,7 +200,10 @@ def put_gap(
     tokens: Tokens,
     n: int,
 ) -> int:
-    """Append the plain columns from `begin` to the next mismatch, from event `event` on."""
+    """Append the number of columns of class 0 from `begin` to the next mismatch.
+
+    event : index of the first offset in `event_offsets` from there on
+    """
     variants = 0
     while row[first + event_offsets[event + variants]] >= PLAIN:
         variants += 1

@@ -21,7 +21,7 @@ def arrange_layout(pieces: Layout, pairs: bool) -> tuple[Layout, Flags]:
     """Return a layout, and the pieces whose position is coded relative to the line before.
 
     These are the first mapped pieces of lines that are no second mates. There are none if most
-    lines do not ascend, with contigs reordered and reversed.
+    lines do not ascend even with contigs reordered and reversed.
     """
     is_ahead = first_mapped(pieces)
     if pairs:
@@ -43,7 +43,7 @@ def first_mapped(pieces: Layout) -> Flags:
 
 
 def ascends(targets: Int64s) -> bool:
-    """Return True if most positions are not less than the one before."""
+    """Return True if most columns are not less than the one before."""
     return MOST_BACK * int((np.diff(targets) < 0).sum()) < targets.size - 1
 
 
@@ -107,7 +107,10 @@ def count_links(pieces: Layout, links: Int32s) -> None:
 def moved_columns(
     consensus: Bytes, begins: Int64s, ends: Int64s, turns: Flags, targets: Int64s
 ) -> npt.NDArray[np.uint8]:
-    """Return the consensus with runs of columns moved, and reverse complemented if `turns`."""
+    """Return the consensus with runs of columns moved, and reverse complemented if `turns`.
+
+    targets : new first column of each run
+    """
     out: npt.NDArray[np.uint8] = np.empty_like(consensus)
     move_columns(consensus, begins, ends, turns, targets, out)
     return out

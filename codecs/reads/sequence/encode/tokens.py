@@ -33,7 +33,7 @@ OF_WINDOW, OF_LINE, OF_PIECE, OF_LETTER, OF_EXCEPTION = 16, 24, 24, 2, 12
 def window_tokens(
     block: SequenceBlock, windows: Int64s, lane: int
 ) -> Iterator[tuple[Tokens, Int64s]]:
-    """Yield the tokens of some windows, and the end of each window's tokens, (n,) int64.
+    """Yield the coder tokens of some windows, and the end of each window's tokens, (n,) int64.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def window_tokens(
 
 
 def _most_tokens(block: SequenceBlock, windows: Int64s) -> int:
-    """Return an upper bound on the tokens of some windows."""
+    """Return an upper bound on the coder tokens of some windows."""
     first, last = windows[[0, -1]]
     if first == last:
         return 0
@@ -107,7 +107,11 @@ def write_sequence_tokens(
 def put_start(
     block: SequenceBlock, first: int, last: int, lead: int, memory: Int64s, tokens: Tokens, n: int
 ) -> int:
-    """Append the tokens at the start of a window; return the number of all tokens."""
+    """Append the tokens at the start of a window; return the number of all tokens.
+
+    first, last : first line of the window, and the one after its last
+    lead : bytes of the window before its first line
+    """
     primary = memory[syntax.AT_PRIMARY] if block.is_sorted else 0
     memory[:] = 0
     memory[syntax.AT_PRIMARY] = primary

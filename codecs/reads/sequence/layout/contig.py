@@ -24,7 +24,7 @@ HIGHS = np.uint64(0x8080808080808080)
 
 
 class Gains(NamedTuple):
-    """Savings of pieces of a contig against literals, in tenths of a bit.
+    """Bits that pieces of a contig save against literals, in tenths of a bit.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Gains(NamedTuple):
 
 
 class Contig(NamedTuple):
-    """Columns of a contig.
+    """Columns of the growing contig, a run of overlapping reads.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Contig(NamedTuple):
     bases : (n + 2 PAD,) uint8, the base with most votes
     groups : (n,) uint32, 0, or 1 more than twice the group of a k-mer that begins in a column,
         and 1 more where the group's hash is that of the reverse complement
-    edges : (2,) int64, first column, and the one after the last
+    edges : (2,) int64, first column in use, and the one after the last
     """
 
     votes: npt.NDArray[np.uint64]
@@ -76,9 +76,8 @@ def add_votes(
 ) -> None:
     """Add bases of the text to columns [begin, end); a base wins with strictly more votes.
 
-    `at` is the index of the first one in `free_codes`; the strand is the reverse one if `step` is
-    -1.
-    The bases are set to GONE.
+    `at` is the index of the first base in `free_codes`, where all of them are set to GONE. If
+    `step` is -1, the reverse complement is added.
     """
     flip = 3 if step < 0 else 0
     for column in range(begin, end):
@@ -99,7 +98,7 @@ def add_votes(
 
 @jit_norefs_inline
 def votes_of(votes: np.uint64, code: int) -> Any:
-    """Return the votes for a base."""
+    """Return the number of votes for a base in the packed votes of a column."""
     return votes >> np.uint64(16 * code) & np.uint64(MOST_VOTES)
 
 
@@ -114,7 +113,9 @@ def score(
     way: int,
     most: Int64,
 ) -> tuple[Any, Any, Any]:
-    """Compare bases from index `at` on with columns from `column` on, at most `most`.
+    """Compare bases of the text with columns, and find the cut with the highest gain.
+
+    It begins at index `at` of the text and at `column`, and compares at most `most` bases.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ def score(
 
     Returns
     -------
-    gain : of the best cut
+    gain : gain of the best cut
     n : bases before the cut
     is_whole : True if it is no cut, but the end of the contig or of the piece
     """
@@ -159,7 +160,7 @@ def load_word(data: Bytes, at: Int64, way: Int64) -> Any:
 
 @jit_norefs_inline
 def count_present_bases(free_codes: Bytes, at: Int64, way: Int64, most: int) -> Any:
-    """Return the number of bases from an index on that are not GONE, at most `most`."""
+    """Return the number of bases from index `at` on that are not GONE, at most `most`."""
     n = 0
     while n < most:
         high = load_word(free_codes, at + way * n, way) & HIGHS

@@ -25,7 +25,7 @@ SIZE, CONTIG, COLUMN, MEMBERS = 0, 1, 2, 3  # items of a group
 
 
 class KmerIndex(NamedTuple):
-    """K-mers of a block, in groups of equal or complementary ones.
+    """Selected k-mers of a block's text, in groups with the same or the complementary bases.
 
     Attributes
     ----------
@@ -61,7 +61,9 @@ def build_index(codes: npt.NDArray[np.uint8], k: int) -> KmerIndex:
 
 @jit
 def index_kmers(codes: Bytes, k: int, keys: UInt64s, kmers: UInt32s) -> int:
-    """Write the selected k-mers, in order of position; a key is hash, then rank.
+    """Select k-mers with a hash less than both neighbours; write them in order of position.
+
+    A key is the hash, above 32 bits of the k-mer's index in `kmers`.
 
     Returns
     -------
@@ -108,7 +110,7 @@ def mark_groups(keys: UInt64s, kmers: UInt32s) -> int:
 
 @jit
 def open_groups(kmers: UInt32s, groups: UInt32s) -> None:
-    """Set the starts of groups in text order, so that groups of a line are neighbours."""
+    """Initialise the groups in text order, so that groups of a line are neighbours."""
     group: Any = 0
     for i in range(kmers.shape[0]):
         size = kmers[i, GROUP]
@@ -120,7 +122,7 @@ def open_groups(kmers: UInt32s, groups: UInt32s) -> None:
 
 @jit
 def fill_groups(keys: UInt64s, kmers: UInt32s, groups: UInt32s) -> None:
-    """Write the group to each member, and the members' positions to each group.
+    """Write the group of each k-mer that occurs more than once, and each group's positions.
 
     The keys mark the end of a group: a loop over the group's size would wait for memory.
     """
@@ -139,7 +141,7 @@ def fill_groups(keys: UInt64s, kmers: UInt32s, groups: UInt32s) -> None:
 
 @jit
 def rank_kmers(kmers: UInt32s, ranks: UInt32s) -> None:
-    """Fill the table of first k-mers."""
+    """Fill `ranks`: index of the first k-mer from each 64th byte on."""
     stretch = 0
     for i in range(kmers.shape[0]):
         while stretch <= kmers[i, PLACE] >> np.uint32(RANK_BITS + 1):
@@ -150,7 +152,7 @@ def rank_kmers(kmers: UInt32s, ranks: UInt32s) -> None:
 
 @jit_norefs_inline
 def first_kmer(index: KmerIndex, begin: int) -> Any:
-    """Return the first k-mer at or after a byte."""
+    """Return the index of the first k-mer at or after a byte of the text."""
     i = np.int64(index.ranks[begin >> RANK_BITS])
     while i < index.kmers.shape[0] and np.int64(index.kmers[i, PLACE] >> np.uint32(1)) < begin:
         i += 1

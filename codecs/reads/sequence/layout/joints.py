@@ -27,7 +27,7 @@ OF_LETTER, OF_MISMATCH, OF_PLACE = 2, 9, 8  # approximate costs in bits
 
 
 def with_usual_joints(pieces: Layout, lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
-    """Return a layout whose later pieces begin at common positions, or the same layout.
+    """Return a layout in which later pieces of lines begin at frequent anchors if that saves bits.
 
     Parameters
     ----------
@@ -97,7 +97,12 @@ def move_joint(pieces: Layout, k: int, own: int, start: int, codes: Bytes, usual
 def cost_now(
     pieces: Layout, k: int, n: int, own: int, start: int, codes: Bytes, usual: Int64s
 ) -> Any:
-    """Return the upper limit of costs at a position of `usual`, without its symbol."""
+    """Return the cost of a piece where it is; another anchor of `usual` must cost less.
+
+    The cost of a symbol for the anchor is not included.
+
+    n, own : bases and anchor of the piece
+    """
     if own < 0:
         return OF_LETTER * n - OF_PLACE
     begin = start + pieces.begin[k]
@@ -110,7 +115,7 @@ def cost_now(
 
 @jit_norefs_inline
 def cost_before(pieces: Layout, k: int, by: int, start: int, codes: Bytes) -> Any:
-    """Return the additional cost of the piece before if its end moves."""
+    """Return the additional cost of the piece before if its end moves by `by` bases."""
     if by <= 0:
         return 0
     own = anchor_of(pieces, k - 1)
@@ -124,7 +129,10 @@ def cost_before(pieces: Layout, k: int, by: int, start: int, codes: Bytes) -> An
 
 @jit_norefs_inline
 def count_wrong(consensus: Bytes, codes: Bytes, begin: int, n: int, anchor: int, most: int) -> Any:
-    """Return the differences in n bases, or some number above `most`; BEYOND outside columns."""
+    """Return how many of n bases differ from the consensus at an anchor.
+
+    Counting stops above `most`. The result is BEYOND if the bases are not within the consensus.
+    """
     strand, column = anchor & 1, (anchor >> 1) - (anchor & 1)
     step, wrong = 1 - 2 * strand, 0
     if column < 0 or column >= consensus.size:

@@ -34,7 +34,7 @@ GAINS_OF_LONG = Gains(19, 72, 150, 300, 900, False)
 
 
 def layout(lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
-    """Return the layout of a block.
+    """Return the layout of a block of reads: a consensus, and lines as pieces of it or literals.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def layout(lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
 
 
 def order_pieces(lines: Lines, mapped: Mapped, consensus: npt.NDArray[np.uint8]) -> Layout:
-    """Return the layout with these mapped pieces."""
+    """Return the layout with these mapped pieces; the bases between them become literals."""
     mapped = select_mapped(mapped, np.argsort(mapped.begins))
     most = 2 * mapped.begins.size + int(np.count_nonzero(lines.ends > lines.starts))
     pieces = tuple(np.zeros(most, np.int64) for _ in range(4))
@@ -75,7 +75,7 @@ def write_pieces(
     strand: Bytes,
     is_mapped: Bools,
 ) -> int:
-    """Write the pieces of all lines, including those between mapped ones; return their number."""
+    """Write the pieces of all lines, literals between mapped ones too; return their number."""
     line, begin, end, position = pieces
     n, j = 0, 0
     for i in range(starts.size):

@@ -1,4 +1,4 @@
-"""Positions of lines' pieces in the consensus."""
+"""Layout of a block of reads: positions of the pieces of its lines in the consensus."""
 
 from __future__ import annotations
 

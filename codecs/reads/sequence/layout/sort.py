@@ -1,4 +1,4 @@
-"""Radix sort of keys by their upper half."""
+"""Radix sort of 64-bit keys by their upper half, a hash."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sort_by_hash(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 @jit_restrict
 def count_digits(keys: UInt64s, counts: Int64s) -> None:
-    """Count the values of all digits."""
+    """Count the values of the three digits of all hashes into `counts`, (3, 2^DIGIT_BITS)."""
     mask = np.uint64((1 << DIGIT_BITS) - 1)
     for i in range(keys.size):
         for digit in range(3):
@@ -34,7 +34,7 @@ def count_digits(keys: UInt64s, counts: Int64s) -> None:
 
 @jit_restrict
 def sort(keys: UInt64s, out: UInt64s, begins: Int64s, shift: int) -> None:
-    """Move keys to the positions of their digits; `begins` become ends."""
+    """Move keys to `out`, ordered by one digit, stably; `begins` of the digits become ends."""
     mask = np.uint64((1 << DIGIT_BITS) - 1)
     for i in range(keys.size):
         digit = np.int64(keys[i] >> np.uint64(shift) & mask)

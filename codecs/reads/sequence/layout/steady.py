@@ -62,7 +62,10 @@ def most_frequent_first(lines: Lines, codes: npt.NDArray[np.uint8]) -> Int64s:
 
 
 def lines_in(order: Int64s, lines: Lines) -> Lines:
-    """Return lines in another order, each with a newline."""
+    """Return lines in another order, each with a newline.
+
+    order : (n,) numbers of the lines
+    """
     lengths = (lines.ends - lines.starts)[order]
     ends = np.cumsum(lengths + 1) - 1
     own = Lines(np.empty(int(ends[-1]) + 1, np.uint8), ends - lengths, ends, False, order, 0)
@@ -72,7 +75,7 @@ def lines_in(order: Int64s, lines: Lines) -> Lines:
 
 @jit
 def copy_reordered_lines(text: Bytes, starts: Int64s, out: Lines) -> None:
-    """Copy lines from other starts to the text of `out`."""
+    """Copy lines that start at `starts` of a text to the lines of `out`."""
     for i in range(starts.size):
         n = out.ends[i] - out.starts[i]
         for k in range(n):
@@ -82,7 +85,7 @@ def copy_reordered_lines(text: Bytes, starts: Int64s, out: Lines) -> None:
 
 @jit
 def hash_line_codes(codes: Bytes, starts: Int64s, ends: Int64s, hashes: UInt64s) -> None:
-    """Write (n,) hashes of lines, eight bases at a time; reads SPARE bytes beyond."""
+    """Write a hash of the bases of each line, (n,), eight at a time; reads SPARE bytes beyond."""
     for i in range(starts.size):
         mixed = np.uint64(ends[i] - starts[i])
         for at in range(starts[i], ends[i], 8):
@@ -93,7 +96,7 @@ def hash_line_codes(codes: Bytes, starts: Int64s, ends: Int64s, hashes: UInt64s)
 
 
 def are_sorted(lines: Lines, codes: npt.NDArray[np.uint8], pairs: bool) -> bool:
-    """Return True if lines of a sample overlap those before them, as lines sorted by a job do.
+    """Return True if sampled lines overlap those before them, as lines sorted by a job do.
 
     For pairs, only first mates count.
     """
@@ -109,7 +112,10 @@ def are_sorted(lines: Lines, codes: npt.NDArray[np.uint8], pairs: bool) -> bool:
 
 
 def least_hashes(lines: Lines, first: int, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-    """Return the least hash of selected k-mers in each of RUN lines; NONE without a k-mer."""
+    """Return the least hash of selected k-mers in each of RUN lines; NONE without a k-mer.
+
+    first : number of the first of these lines
+    """
     starts = lines.starts[first : first + RUN]
     text = codes[starts[0] : lines.ends[first + RUN - 1]]
     keys = np.empty(text.size // 2 + 1, np.uint64)

@@ -1,4 +1,4 @@
-"""Walk along contigs: each k-mer of a piece leads to pieces with the same one, which may join."""
+"""Assembly of contigs by a walk: each k-mer of a piece leads to other pieces, which may join."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ STRETCH_BITS = 4  # log2 of the bases per item of `failed`
 
 
 class Mapped(NamedTuple):
-    """Pieces in contigs, in order of placement.
+    """Pieces of lines that are placed in contigs, in order of placement.
 
     Attributes
     ----------
-    begins, ends : (m,) int64, in the text
-    positions : (m,) int64, columns
+    begins, ends : (m,) int64, range of each piece in the text
+    positions : (m,) int64, first column of each piece
     strands : (m,) uint8
     """
 
@@ -61,14 +61,14 @@ class Mapped(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """State of the walk.
+    """State of the walk that assembles contigs from lines with common k-mers.
 
     Attributes
     ----------
-    gains : of pieces
+    gains : gains and losses that decide where a piece is cut
     free_codes : (n + 2 PAD,) uint8, the text's codes, GONE outside lines and for placed ones; a
         piece is a run of others
-    kmer_index : of the text
+    kmer_index : index of the text's k-mers
     contig : current contig
     mapped : pieces that are placed
     failed : (n / 16 + 1,) uint32, last round in which 16 bases were compared in vain
@@ -89,14 +89,14 @@ def empty_mapped(n: int) -> Mapped:
 
 
 def select_mapped(mapped: Mapped, which: slice | Int64s) -> Mapped:
-    """Return some pieces, by slice or numbers."""
+    """Return some of the pieces, by slice or by their numbers."""
     begins, ends, positions, strands = mapped
     return Mapped(begins[which], ends[which], positions[which], strands[which])
 
 
 @jit
 def walk_contigs(state: Walk, out: Bytes) -> Any:
-    """Map pieces; fill the consensus; return the numbers of pieces and of columns.
+    """Place pieces in contigs; fill the consensus; return the numbers of pieces and of columns.
 
     A contig begins with the first piece in the text that has a k-mer in a group. It has two rounds:
     whole pieces join in the first, with an even number, and parts of pieces in the second.
@@ -118,7 +118,14 @@ def walk_contigs(state: Walk, out: Bytes) -> Any:
 
 @jit_norefs_part
 def grow(state: Walk, place: Int64, n: int, number: int) -> Any:
-    """Start a contig with the piece around a k-mer, add overlapping pieces; return their number."""
+    """Start a contig with the piece around a k-mer, and add pieces that overlap.
+
+    Return the number of pieces placed in all contigs.
+
+    place : position of the k-mer in the text
+    n : pieces placed so far
+    number : number of the current round
+    """
     head, edges = n, state.contig.edges
     n = seed(state, place, n)
     right = left = edges[LEFT]
@@ -142,7 +149,7 @@ def grow(state: Walk, place: Int64, n: int, number: int) -> Any:
 
 @jit_norefs_inline
 def seed(state: Walk, place: Int64, n: int) -> Any:
-    """Place the piece around a k-mer in the middle of the columns."""
+    """Place the piece around a k-mer of the text in the middle of the contig's columns."""
     edges, at = state.contig.edges, PAD + place
     left = count_present_bases(state.free_codes, at - 1, -1, MOST_BASES // 2)
     length = left + count_present_bases(state.free_codes, at, 1, MOST_BASES // 2)
@@ -153,14 +160,19 @@ def seed(state: Walk, place: Int64, n: int) -> Any:
 
 @jit_norefs_inline
 def ask_column(state: Walk, column: Int64, n: int, number: int) -> Any:
-    """Try to join the group of the k-mer in a column; return the number of pieces."""
+    """Try to place pieces that share the k-mer of a column; return the number of pieces."""
     group = np.int64(state.contig.groups[column]) - 1
     return n if group < 0 else ask_group(state, group >> 1, column, group & 1, n, number)
 
 
 @jit_norefs_inline
 def ask_group(state: Walk, group: Int64, column: Int64, reverse: Int64, n: int, number: int) -> Any:
-    """Try to join a group, unless it is empty or was just tried; return the number of pieces."""
+    """Try to place pieces of a k-mer group, unless it is empty or was just tried.
+
+    column, reverse : column of the k-mer, and 1 if its hash is of the reverse complement
+
+    Return the number of pieces placed so far.
+    """
     groups = state.kmer_index.groups
     has_been = groups[group + COLUMN] % VISIT == 2 * column + reverse
     if groups[group + SIZE] == 0 or (has_been and groups[group + CONTIG] == number):
@@ -170,7 +182,7 @@ def ask_group(state: Walk, group: Int64, column: Int64, reverse: Int64, n: int, 
 
 @jit_norefs_part
 def meet_groups(state: Walk, piece: int, n: int, number: int) -> Any:
-    """Try to join the groups of a piece's k-mers; return the number of pieces."""
+    """Try to place pieces that share k-mers with a placed piece; return the number of pieces."""
     kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
     kmer = first_kmer(state.kmer_index, state.mapped.begins[piece])
     while kmer < kmers.shape[0] and np.int64(kmers[kmer, PLACE] >> np.uint32(1)) <= end:
@@ -184,7 +196,7 @@ def meet_groups(state: Walk, piece: int, n: int, number: int) -> Any:
 
 @jit_norefs_part
 def show_groups(state: Walk, piece: int) -> None:
-    """Write the groups of a piece's k-mers to the contig's columns."""
+    """Write the groups of a placed piece's k-mers to the contig's columns."""
     kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
     kmer = first_kmer(state.kmer_index, state.mapped.begins[piece])
     while kmer < kmers.shape[0] and np.int64(kmers[kmer, PLACE] >> np.uint32(1)) <= end:
@@ -198,7 +210,7 @@ def show_groups(state: Walk, piece: int) -> None:
 
 @jit_norefs_inline
 def column_of(state: Walk, piece: int, kmer: int) -> tuple[Any, Any]:
-    """Return the column of a piece's k-mer, and 1 if its hash is of the reverse complement."""
+    """Return the column of a placed piece's k-mer, and 1 if its hash is of the other strand."""
     mapped, word = state.mapped, np.int64(state.kmer_index.kmers[kmer, PLACE])
     if mapped.strands[piece]:
         column = mapped.ends[piece] - (word >> 1) - state.kmer_index.k
@@ -210,7 +222,7 @@ def column_of(state: Walk, piece: int, kmer: int) -> tuple[Any, Any]:
 def join_group(
     state: Walk, group: Int64, column: Int64, reverse: Int64, n: int, number: int
 ) -> Any:
-    """Place members of a group that fit at a column; return the number of pieces."""
+    """Place the pieces of a k-mer group that fit at a column; return the number of pieces."""
     groups, before = state.kmer_index.groups, n
     first = group + MEMBERS
     size: Any = np.int64(groups[group + SIZE])
@@ -239,7 +251,10 @@ def join_group(
 def try_member(
     state: Walk, member: np.uint32, column: Int64, reverse: Int64, n: int, number: int
 ) -> tuple[Any, Any]:
-    """Place a member if it fits: at most once per round, once in all rounds of whole pieces."""
+    """Place the piece of a group member if it fits; return the number of pieces and the member.
+
+    It is tried at most once per round, and once in all rounds of whole pieces.
+    """
     place = get_member_position(member)
     has_failed = state.failed[place >> STRETCH_BITS + 1] == number
     if has_failed or (number & 1 == 0 and member >= FAILURE):
@@ -262,7 +277,10 @@ def is_unplaced(state: Walk, place: Int64) -> Any:
 
 @jit_norefs_inline
 def fit_piece(state: Walk, place: Int64, strand: Int64, column: Int64, n: int, number: int) -> Any:
-    """Place the piece around a k-mer, or the part that gains; return the number of pieces."""
+    """Place the piece around a k-mer, or its part that saves bits; return the number of pieces.
+
+    place : position of the k-mer in the text, which meets `column`
+    """
     gains, contig, free_codes = state.gains, state.contig, state.free_codes
     step = 1 - 2 * strand
     at = PAD + place + (state.kmer_index.k - 1) * strand
@@ -308,7 +326,11 @@ def put_piece(state: Walk, place: Int64, step: Int64, first: int, last: int, n: 
 
 @jit_part
 def close(state: Walk, first: int, n: int, columns: int, out: Bytes) -> Any:
-    """Append a contig to the consensus; return the number of its columns."""
+    """Append the contig to the consensus; return the number of the consensus's columns.
+
+    first, n : range of the contig's pieces
+    columns : columns of the consensus before
+    """
     left, right = state.contig.edges[LEFT], state.contig.edges[RIGHT]
     put_items(out, columns, state.contig.bases, PAD + left, PAD + right)
     for i in range(first, n):
@@ -318,7 +340,7 @@ def close(state: Walk, first: int, n: int, columns: int, out: Bytes) -> Any:
 
 @jit_part
 def clear_contig(contig: Contig) -> None:
-    """Reset the votes of a contig."""
+    """Reset the columns of a contig."""
     left, right = contig.edges[LEFT], contig.edges[RIGHT]
     contig.votes[left:right] = 0
     contig.bases[PAD + left : PAD + right] = 0

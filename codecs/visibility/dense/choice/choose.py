@@ -18,7 +18,7 @@ LEAST_ROWS = 24  # least rows of a series that may have its own predictor
 
 
 class FloatBits(NamedTuple):
-    """Bit costs of words without a prediction.
+    """Bit costs of float words in series without a predictor.
 
     Attributes
     ----------
@@ -39,10 +39,12 @@ def choose_predictors(
     bits_of: npt.NDArray[np.uint8],
     commonest: int | None,
 ) -> npt.NDArray[np.uint8]:
-    """Return the predictor of each lane of all strips, (32 * n_strips,) uint8.
+    """Choose the predictor of each lane of all strips, (32 * n_strips,) uint8.
 
-    The result is the cheapest of three options, including the cost of the predictor codes: one
+    The result is the cheapest of three options, with the cost of the predictor codes. They are one
     predictor per series, one for all series, or one for the series that gain by it.
+
+    bits_of : (n,) uint8, fraction bits of a word on the grid, by exponent field
     """
     if words.itemsize == 2:  # Numba has no float16
         return np.zeros(lanes.n_strips * LANES, np.uint8)
@@ -56,9 +58,10 @@ def choose_predictors(
 
 
 def at_a_glance(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[np.uint8] | None:
-    """Return the predictors if a few rows suffice to choose them, else None.
+    """Return the predictors of all lanes if a few rows suffice to choose them, else None.
 
-    costs : (predictors, series) bits of every `glance_step(lanes)`-th row
+    costs : (predictors, series) bits of every `glance_step(lanes)`-th row, if coded by each
+        predictor
     """
     if lanes.n_rows < LEAST_ROWS:  # too few rows to distinguish a gain from chance
         return _of_lanes(costs.sum(axis=1).argmin(), lanes)
@@ -69,7 +72,7 @@ def at_a_glance(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[np.ui
 
 
 def best_predictors(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[np.uint8]:
-    """Return the cheapest predictors of all lanes.
+    """Return the cheapest predictor of each lane.
 
     costs : (predictors, series) bits of every `sample_step(lanes)`-th row
     """
@@ -78,7 +81,7 @@ def best_predictors(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[n
 
 
 def _best_chance(costs: npt.NDArray[np.int64], step: int, margin: int) -> npt.NDArray[np.int64]:
-    """Return predictors, (n_series,): one for all series, one for some, or one per series.
+    """Return the predictors of all series: one for all, one for some, or one for each.
 
     The option with the fewest bits wins. Its cost is the sampled bits times `step`, plus `margin`
     for each predicted series and the bits of the predictor codes.
@@ -100,24 +103,24 @@ def _best_chance(costs: npt.NDArray[np.int64], step: int, margin: int) -> npt.ND
 
 
 def _of_lanes(chosen: Int64s | int, lanes: Lanes) -> npt.NDArray[np.uint8]:
-    """Return the predictors of all lanes, 0 for lanes without words."""
+    """Return the predictors of all lanes from those of series, 0 for lanes without words."""
     predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
     predictors[: lanes.n_series] = chosen
     return predictors
 
 
 def glance_step(lanes: Lanes) -> int:
-    """Return the step between rows of the first look."""
+    """Return the step between the few rows that are first compared by `at_a_glance`."""
     return _step(lanes, GLANCED_ROWS)
 
 
 def sample_step(lanes: Lanes) -> int:
-    """Return the step between rows in which predictors are compared."""
+    """Return the step between rows in which predictors are compared, if few rows do not suffice."""
     return _step(lanes, SAMPLED_ROWS)
 
 
 def sampled_strips(lanes: Lanes) -> npt.NDArray[np.int64]:
-    """Return the indices of strips in which predictors are compared; others have no predictor."""
+    """Return the indices of strips in which predictors are compared; others get no predictor."""
     return np.arange(0, lanes.n_strips, max(1, lanes.n_strips * LEAST_ROWS // lanes.n_rows // 8))
 
 
@@ -139,7 +142,7 @@ def _costs(
 
 
 def _gains(costs: npt.NDArray[np.int64], n_rows: float) -> bool:
-    """Return True if a predictor beats none in some series of a first look at `n_rows` rows."""
+    """Return True if a predictor saves bits in some series, in a first look at `n_rows` rows."""
     return bool((costs[1:].min(axis=0) + n_rows * MARGIN / 2 < costs[0]).any())
 
 
@@ -147,7 +150,7 @@ def _gains(costs: npt.NDArray[np.int64], n_rows: float) -> bool:
 def _float_costs(
     words: NumpyArray, sample: SampledRows, float_bits: FloatBits, costs: NumpyArray
 ) -> None:
-    """Fill costs (n_strips * 32,) with the sign and fraction bits of a sample."""
+    """Fill costs (n_strips * 32,) with the sign and fraction bits of sampled words per lane."""
     mantissa, bits_of, commonest = float_bits
     most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
     for strip in sample.strips:
@@ -196,7 +199,7 @@ def is_finite(word: int, infinity: int) -> bool:
 
 @jit
 def find_odd(words: NumpyArray, infinity: int) -> int:
-    """Count the words that are not finite."""
+    """Count the words that are not finite: infinities and NaNs."""
     n = 0
     for i in range(words.size):
         n += not is_finite(words[i], infinity)
@@ -218,7 +221,7 @@ def start_steps(lanes: Lanes) -> tuple[int, int]:
 def choose_starts(
     some: NumpyArray, predictors: npt.NDArray[np.uint8], mantissa: int
 ) -> tuple[int, int]:
-    """Return the median exponents of words and of residuals in a (strips, rows, 32) sample.
+    """Return the median exponents of words and of residuals in a sample, (strips, rows, 32).
 
     The median is 0 without residuals, and the smallest exponent without words.
 

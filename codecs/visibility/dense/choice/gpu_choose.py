@@ -40,7 +40,11 @@ NO_WORD = np.iinfo(np.uint64).max
 
 
 class SampledWords(NamedTuple):
-    """Sampled words of each block: `Words` of choose.cu; (n_blocks,) int64 each."""
+    """Words that are sampled to choose the grid of each block: `Words` of choose.cu.
+
+    Each field is (n_blocks,) int64: step between words, their number, and index of the first in the
+    output.
+    """
 
     step: Table
     n_words: Table
@@ -48,7 +52,7 @@ class SampledWords(NamedTuple):
 
 
 class Odd(NamedTuple):
-    """Non-finite words of a block: `Odd` of choose.cu."""
+    """Smallest, largest and number of non-finite words of a block: `Odd` of choose.cu."""
 
     least: int
     most: int
@@ -56,7 +60,10 @@ class Odd(NamedTuple):
 
 
 class StripRow(NamedTuple):
-    """A sampled strip: `Strip` of choose.cu."""
+    """Strip in which words are sampled: `Strip` of choose.cu.
+
+    `step` is that between sampled rows, `first` the offset of the words in the output.
+    """
 
     block: int
     strip: int
@@ -65,7 +72,7 @@ class StripRow(NamedTuple):
 
 
 class SampledStrips(NamedTuple):
-    """Sampled strips of a block.
+    """Strips of a block in which words are sampled.
 
     Attributes
     ----------
@@ -82,7 +89,7 @@ class SampledStrips(NamedTuple):
 
 
 def choose(batch: BlockBatch) -> list[BlockChoice]:
-    """Return the same choice for each block as the CPU encoder makes."""
+    """Return the choice of each block; it is the one that the CPU encoder makes."""
     grids, commonest = choose_grids(batch), choose_commonest_of_each(batch)
     plain = [
         BlockChoice(NEAR, grid, (0, 0), commonest, np.zeros(of.n_strips * LANES, np.uint8))
@@ -136,9 +143,9 @@ def choose_commonest_of_each(batch: BlockBatch) -> list[int | None]:
 def choose_predictors(
     batch: BlockBatch, choices: Sequence[BlockChoice]
 ) -> list[npt.NDArray[np.uint8]]:
-    """Return the predictors of each block, from a first look or from more rows.
+    """Choose the predictors of each block, from a few rows or, if these do not suffice, more.
 
-    choices : grids and commonest words
+    choices : choices so far: grids and commonest words
     """
     if batch.word_bytes == 2:
         return [one.predictors for one in choices]
@@ -155,7 +162,10 @@ def choose_predictors(
 def _costs(
     batch: BlockBatch, choices: Sequence[BlockChoice], steps: dict[int, int]
 ) -> dict[int, npt.NDArray[np.int64]]:
-    """Return (predictors, series) bits of some blocks, sampled at these row steps."""
+    """Return the (predictors, series) bits of some blocks under each predictor.
+
+    steps : step between sampled rows, by block number
+    """
     if not steps:
         return {}
     strips = {i: sampled_strips(batch.lanes[i]) for i in steps}
@@ -172,7 +182,7 @@ def _costs(
 
 
 def spread_costs(costs: NumpyArray, strips: NumpyArray, lanes: Lanes) -> npt.NDArray[np.int64]:
-    """Return (predictors, series) costs, 0 in strips that were not sampled.
+    """Return (predictors, series) costs from those of strips, 0 in strips that were not sampled.
 
     costs : (strips, predictors, 32) costs of the sampled strips
     """
@@ -194,7 +204,7 @@ def strip_table(samples: Sequence[SampledStrips]) -> npt.NDArray[np.int64]:
 def choose_all_starts(batch: BlockBatch, choices: Sequence[BlockChoice]) -> list[tuple[int, int]]:
     """Return the median exponents of words and residuals of each block.
 
-    choices : grids, commonest words and predictors
+    choices : choices so far: grids, commonest words and predictors
     """
     samples, n_words = list[SampledStrips](), 0
     for i, of in enumerate(batch.lanes):
@@ -218,9 +228,9 @@ def choose_all_starts(batch: BlockBatch, choices: Sequence[BlockChoice]) -> list
 
 
 def choose_means(batch: BlockBatch, choices: Sequence[BlockChoice]) -> list[int]:
-    """Return the kind of means of each block under which its samples take the fewest bits.
+    """Choose the kind of mean by which each block's samples take the fewest bits.
 
-    choices : all fields except means
+    choices : choices so far, all but `means`
     """
     n_blocks, cp = len(choices), cupy()
     sampled = [sampled_pieces(of) for of in batch.lanes]

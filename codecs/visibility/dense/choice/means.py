@@ -22,7 +22,9 @@ SAMPLED, PIECE = 512, 128
 
 @lru_cache(maxsize=64)  # blocks of a chunk have the same lanes
 def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
-    """Return the rows of all strips at which sampled pieces begin, and the rows of each piece.
+    """Return start row and length of the pieces of strips that are sampled to choose means.
+
+    Rows count over all strips.
 
     The array is cached: callers must not write to it.
     """
@@ -36,7 +38,7 @@ def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
 
 @jit_norefs
 def entropy_bits(counts: UInt32s) -> float:
-    """Return the bits of coded symbols and their tables, from counts by table and symbol."""
+    """Return the bits of entropy-coded symbols with their tables, from counts (tables, symbols)."""
     bits = 0.0
     for t in range(len(counts)):
         total = counts[t].sum()
@@ -51,12 +53,12 @@ def entropy_bits(counts: UInt32s) -> float:
 def best_means(
     strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: Symbols, counts: UInt32s
 ) -> int:
-    """Return the kind of means under which a sample takes the fewest bits.
+    """Return the kind of mean (model/scale.py) by which a sample takes the fewest bits.
 
     Parameters
     ----------
     strips, scratch, row_of : arguments of `try_means`; its counts are overwritten
-    block : any `means`, with the rows of a piece
+    block : parameters with the rows of a sampled piece; `means` is ignored
     counts : (tables, symbols), the same memory as `row_of.counts`
     """
     best, least = NEAR, np.inf

@@ -27,7 +27,7 @@ def write_bits(
 
 @jit_norefs_inline
 def finish(out: Bytes, writer: tuple[int, np.uint64, np.uint64]) -> Any:
-    """Write the pending bits; return the total number of bytes written."""
+    """Write the pending bits of a writer; return the total number of bytes written."""
     at, pending, used = writer
     out[at] = pending
     return at + np.int64(used > np.uint64(0))
@@ -73,7 +73,10 @@ def read_bits(data: Bytes, position: int, count: int | np.int64 | np.uint64) -> 
 def take_escape(
     data: Bytes, position: int, is_residual: int, limit: int | np.uint64, width: int, mantissa: int
 ) -> Any:
-    """Return an escaped value, its exponent, the end position, and True if the exponent is bad."""
+    """Decode an escaped value.
+
+    Return its word, exponent and fraction, the end position, and True if the exponent is invalid.
+    """
     head = read_bits(data, position, 1 + ESCAPED_EXPONENT)
     position += 1 + ESCAPED_EXPONENT
     exponent = min(head >> np.uint64(1), limit)

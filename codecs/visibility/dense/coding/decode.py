@@ -88,7 +88,10 @@ def read_in_turn(
 def read_at_once(
     block: DenseBlock, active: int, scratch: StripScratch, data: Bytes, position: int
 ) -> int:
-    """Do the same with a gather, if the bits of each lane lie within 32 bits from a byte."""
+    """Read the bits of a row like `read_in_turn`, but with a gather.
+
+    This needs the bits of each lane to lie within 32 bits from a byte.
+    """
     count = resize_to(load(scratch.counts, 0, ROW), LANE_NUMBERS)
     if block.width > 32 or position > FARTHEST or any_lane(count > GATHERED):
         return read_in_turn(block, active, scratch, data, position)
@@ -134,7 +137,12 @@ def read_escaped(
 
 @jit_norefs_inline
 def find_counts(block: DenseBlock, symbol: Vector, around: Vector, scratch: StripScratch) -> Any:
-    """Return exponents, the fraction bits given by symbols, and the fraction widths of a row."""
+    """Return exponents, given fraction bits and fraction lengths of a row, from its symbols.
+
+    The numbers of bits that follow are stored in `scratch`.
+
+    around : exponents predicted from neighbours
+    """
     off = both(symbol > PLANE - 1, symbol < ZERO)
     octave, given, quarter = from_symbol(select(off, symbol - PLANE, symbol))
     exponent = around + octave
@@ -157,7 +165,7 @@ def find_counts(block: DenseBlock, symbol: Vector, around: Vector, scratch: Stri
 
 @jit_norefs_inline
 def is_signed(block: DenseBlock, symbol: Vector) -> Any:
-    """Return a mask of symbols of values with a sign, an exponent and fraction bits."""
+    """Return a mask of the symbols whose values have a sign, an exponent and fraction bits."""
     if block.n_symbols > NEAR_GRID:
         return either(symbol < ZERO, symbol > ESCAPE)
     return symbol < ZERO
@@ -167,7 +175,7 @@ def is_signed(block: DenseBlock, symbol: Vector) -> Any:
 def is_impossible(
     block: DenseBlock, strip: Strip, symbol: Vector, exponent: Vector, scratch: StripScratch
 ) -> Any:
-    """Return True if a symbol gives an exponent that its type does not have."""
+    """Return True if a symbol of a row gives an exponent that no float, or residual, has."""
     beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
     if strip.some:
         too_large = exponent > min(LARGEST, block.width - 1)
@@ -179,7 +187,7 @@ def is_impossible(
 
 @jit_norefs_inline
 def special_word(block: DenseBlock, symbol: Vector) -> Any:
-    """Return the words of symbols that encode a whole value."""
+    """Return the words of symbols that encode a whole value: -0.0, the commonest word, or 0."""
     special = select(symbol == MINUS_ZERO, symbol * 0 + 1 << (block.width - 1), symbol * 0)
     return select(symbol == COMMONEST, symbol * 0 + block.commonest, special)
 
@@ -210,7 +218,7 @@ def decode_row(
     words: NumpyArray, block: DenseBlock, strip: Strip, row: int, around: Vector,
     scratch: StripScratch, next_bit: BitPlace,
 ) -> Any:  # fmt: skip
-    """Fill a row of words from its symbols and bits.
+    """Decode a row of words from its symbols and bits.
 
     Return the bit position after the row, -1 if the row is invalid.
     """
@@ -241,7 +249,7 @@ def decode_strip(
     words: NumpyArray, block: DenseBlock, strip: Strip, scratch: StripScratch, stream: SymbolStream,
     bits: Bits, positions: tuple[int, int],
 ) -> Any:  # fmt: skip
-    """Fill a strip; return the positions after it in stream and bits, as `from_symbols` does."""
+    """Decode a strip; return the positions after it in stream and bits, like `from_symbols`."""
     at, position = positions
     for row in range(block.n_rows):
         around, context = begin_row(block, strip, row, scratch)
@@ -265,7 +273,7 @@ def from_symbols(
     stream: SymbolStream,
     bits: Bits,
 ) -> Any:
-    """Fill all strips of signed words with words and residuals.
+    """Decode all strips to signed words: float words, or residuals where lanes have a predictor.
 
     Returns
     -------

@@ -74,7 +74,10 @@ class Strips(NamedTuple):
 def common_symbols(
     block: DenseBlock, octave: Vector, exponent: Vector, fraction: Vector, scratch: StripScratch
 ) -> Any:
-    """Return the symbols of relative octaves, on or off the grid, and the fraction bits."""
+    """Return the symbols of octaves relative to the prediction, and the fraction lengths of values.
+
+    Values that are not on the grid have other symbols.
+    """
     full = grid_bits(exponent, scratch)
     off = either(fraction << full < 0, fraction << full > 0)
     symbol = to_symbol(octave, logical_shift_right(fraction, block.width - 2))
@@ -91,7 +94,7 @@ def special_symbols(
     word: Vector,
     scratch: StripScratch,
 ) -> Any:
-    """Replace symbols of octaves by those of escapes, the commonest word and zeros where needed."""
+    """Replace symbols where a value is escaped, the commonest word, or a zero."""
     is_residual = lane(scratch, IS_RESIDUAL) > 0
     has_words = lane(scratch, IS_RESIDUAL) < 2 - block.signs  # lanes of words, or of integers
     outside = either(octave > HIGHEST, octave < LOWEST)
@@ -115,7 +118,10 @@ def keep_bits(
     word: Vector,
     scratch: StripScratch,
 ) -> None:
-    """Store signs and the fraction bits not given by symbols, and their number."""
+    """Store the sign and the fraction bits that the symbol does not give, and their number.
+
+    full : fraction bits of each value
+    """
     in_symbol = count_symbol_bits(octave, word)
     left = maximum(full - in_symbol, word * 0)
     value = logical_shift_right(
@@ -136,7 +142,7 @@ def encode_value(
     word: Vector,
     scratch: StripScratch,
 ) -> Any:
-    """Return the symbols of a row; store their extra bits and bit counts in the scratch memory.
+    """Return the symbols of a row of values; store the bits after them in `scratch`.
 
     around : exponents predicted from neighbours
     """
@@ -260,7 +266,7 @@ def to_symbols(
 
 @jit_norefs_inline
 def count_bits(scratch: StripScratch) -> Any:
-    """Return the number of bits of a row, except those of escaped values."""
+    """Return the number of bits after the symbols of a row, except those of escaped values."""
     n_bits, count_of = np.int64(0), pointer(scratch.counts, 0)
     for i in range(LANES):
         n_bits += np.int64(count_of[i])
@@ -285,7 +291,7 @@ def count_escaped(
 
 @jit_norefs_part
 def try_means(strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: Symbols) -> int:
-    """Count symbols and return the bits that `to_symbols` would write, without output.
+    """Count symbols and return the bits that `to_symbols` would write, without writing them.
 
     row_of : its counts are incremented; symbols and contexts of a row, (64,) uint8 each, are
         scratch

@@ -43,7 +43,7 @@ class BlockBatch:
     Attributes
     ----------
     sources : the blocks
-    lanes : lanes of each block
+    lanes : layout of each block's words in lanes
     word_bytes, mantissa : bytes of a word, bits of its mantissa
     """
 
@@ -63,30 +63,30 @@ class BlockBatch:
 
     @cached_property
     def terms(self) -> DeviceArray:
-        """TERMS of the predictors on the device."""
+        """Terms of all predictors (`predict.TERMS`) on the device."""
         terms: DeviceArray = cupy().asarray(TERMS.ravel())
         return terms
 
     def run(
         self, file: str, kernel: str, grid: int, *arguments: object, threads: int = THREADS
     ) -> None:
-        """Launch a kernel; NumPy arrays are copied to the device first."""
+        """Launch a kernel of a CUDA source file; NumPy arrays are copied to the device first."""
         module = load_module(PACKAGE, file, dtype_defines(self.sources[0]))
         there = [cupy().asarray(one) if isinstance(one, np.ndarray) else one for one in arguments]
         launch(module.get_function(kernel), grid, threads, there)
 
     def choices(self, choices: Sequence[BlockChoice]) -> npt.NDArray[np.int64]:
-        """Return the table of choices for kernels."""
+        """Return the encoder's choices of all blocks as a table for kernels."""
         return choice_table(choices, self.lanes, self.first_sizes, self.word_bytes)
 
     def coded(self, choices: Sequence[BlockChoice]) -> tuple[DeviceArray, ...]:
-        """Return the device arrays for kernels that code rows: choices, predictors, terms."""
+        """Return the device arrays for kernels that code rows: choices, predictors, their terms."""
         tables = self.choices(choices), predictor_table(choices)
         return (*map(cupy().asarray, tables), self.terms)
 
     @cached_property
     def sizes(self) -> DeviceArray:
-        """Device memory for stored sizes, shared by all kernels that use them.
+        """Device memory for the sizes of earlier values, shared by all kernels that use them.
 
         A second array would not fit: CuPy's pool would cut smaller arrays from the first one's
         memory.

@@ -40,7 +40,7 @@ WORD_BYTES = 4  # bytes of a word loaded by kernels
 
 
 class SectionsRow(NamedTuple):
-    """Byte offsets and sizes of the parts of a payload: `Sections` of decode.cu."""
+    """Byte offsets and sizes of the sections of a payload: `Sections` of decode.cu."""
 
     states: int
     bits: int
@@ -80,7 +80,7 @@ def decode_blocks(
 def _launch(
     parts: Sequence[Payload], targets: Sequence[DeviceArray], coded: Sequence[Sections]
 ) -> npt.NDArray[np.int32]:
-    """Fill targets from payloads with valid heads; return a status per payload, 0 if valid."""
+    """Decode payloads with valid heads to targets; return a status per payload, 0 if valid."""
     cp, table = cupy(), block_table(targets)
     choices = [one.choice for one in coded]
     host, places = lay_side_by_side(parts)
@@ -102,7 +102,7 @@ def _launch(
 
 
 def _sections_row(coded: Sections, place: int) -> SectionsRow:
-    """Return the row of a payload that begins at byte `place` of the data."""
+    """Return the sections of a payload that begins at byte `place` of all payloads."""
     return SectionsRow(
         states=place + coded.states,
         bits=place + coded.bits,
@@ -113,7 +113,10 @@ def _sections_row(coded: Sections, place: int) -> SectionsRow:
 
 
 def _counts(coded: Sequence[Sections]) -> npt.NDArray[np.uint32]:
-    """Return (n_blocks, N_TABLES, N_SYMBOLS) frequencies, 0 for symbols that a block lacks."""
+    """Return the symbol frequencies of all blocks, (n_blocks, N_TABLES, N_SYMBOLS).
+
+    They are 0 for symbols that a block lacks.
+    """
     counts = np.zeros((len(coded), N_TABLES, N_SYMBOLS), np.uint32)
     for own, one in zip(counts, coded, strict=True):
         own[:, : one.choice.grid.n_symbols] = one.counts
@@ -121,7 +124,7 @@ def _counts(coded: Sequence[Sections]) -> npt.NDArray[np.uint32]:
 
 
 def lay_side_by_side(parts: Sequence[Payload]) -> tuple[Payload, npt.NDArray[np.int64]]:
-    """Return concatenated payloads in page-locked memory with a spare word, and offsets."""
+    """Copy payloads to page-locked memory, back to back, with a spare word; return offsets, too."""
     sizes = np.array([part.size for part in parts], np.int64)
     ends = np.cumsum(sizes)
     places = ends - sizes

@@ -29,7 +29,11 @@ COPYING = 256  # threads that assemble a payload
 
 
 class OutputRows(NamedTuple):
-    """Output offsets and sizes of each block: `Output` of encode.cu; (n_blocks,) int64 each."""
+    """Part of the output buffers for each block: `Output` of encode.cu; (n_blocks,) int64 each.
+
+    `first_symbol`, `first_word` and `first_item` are the offsets of its symbols, of its words of
+    bits and of its items of the stream; `words` and `items` are the capacities.
+    """
 
     first_symbol: Table
     first_word: Table
@@ -39,7 +43,10 @@ class OutputRows(NamedTuple):
 
 
 class CopyRows(NamedTuple):
-    """Copy offsets and sizes of each block: `Copy` of encode.cu; (n_blocks,) int64 each."""
+    """Source, size and destination of each block's bits and stream: `Copy` of encode.cu.
+
+    Each is (n_blocks,) int64, in bytes.
+    """
 
     bits: Table
     n_bits: Table
@@ -50,7 +57,10 @@ class CopyRows(NamedTuple):
 
 
 class BatchWriter:
-    """Output buffers of a batch: bits and streams, as large as raw words; excess is dropped."""
+    """Output buffers of a batch of blocks: bits and streams, as large as raw words.
+
+    What exceeds them is dropped: the block is then stored raw.
+    """
 
     def __init__(self, batch: BlockBatch, kind: int, raw: Table) -> None:
         self.batch, self.kind = batch, kind
@@ -87,7 +97,7 @@ class BatchWriter:
         return write_head(choice, self.batch.lanes[i], self.batch.word_bytes, n_bytes, self.kind)
 
     def to_symbols(self, choices: Sequence[BlockChoice]) -> tuple[npt.NDArray[np.uint32], Table]:
-        """Write bits and symbols; return the symbol counts, and the bytes of bits per block."""
+        """Write bits and symbols of all blocks; return their symbol counts and bytes of bits."""
         batch, n_blocks = self.batch, len(choices)
         pieces = piece_table([(of.n_strips, of.n_rows) for of in batch.lanes])
         places = [np.arange(of.n_strips, dtype=np.uint32) * of.n_rows for of in batch.lanes]
@@ -100,7 +110,7 @@ class BatchWriter:
         return pull(counts), pull(n_bytes)
 
     def push_symbols(self, counts: npt.NDArray[np.uint32]) -> tuple[Payload, Table]:
-        """Write the streams; return the bytes of the final states, and the items of each stream."""
+        """Entropy-code the symbols; return final states as bytes, and each stream's items."""
         batch, n_blocks = self.batch, len(counts)
         states = cupy().empty((n_blocks, LANES), np.uint32)
         n_items = cupy().empty(n_blocks, np.int64)
@@ -116,7 +126,12 @@ class BatchWriter:
         n_bytes: Table,
         n_items: Table,
     ) -> Payload:
-        """Return the concatenated payloads, with the bytes before the bits not written."""
+        """Return the payloads back to back; their first parts, `fronts`, are left empty.
+
+        fronts : head, tables and states of each payload
+        ends : offsets of the payloads, and the end of the last one
+        fits : True for blocks that are not stored raw
+        """
         sizes = np.array([one.size for one in fronts])
         copies = CopyRows(
             bits=WORD_BYTES * self.places.first_word,

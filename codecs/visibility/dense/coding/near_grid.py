@@ -41,7 +41,7 @@ from gangsaw.codecs.visibility.dense.model.symbols import (
 
 @jit_norefs_inline
 def round_to_grid(word: Vector, exponent: Vector, mantissa: int, scratch: StripScratch) -> Any:
-    """Return words without sign rounded to the grid, and the units in the last place off it."""
+    """Return words, without sign, rounded to the grid, and the units in the last place off it."""
     size, full = logical_shift_right(word << 1, 1), grid_bits(exponent, scratch)
     # larger for residuals, which have no values near the grid
     dropped = maximum(mantissa - full, size * 0)
@@ -58,7 +58,10 @@ def encode_near_grid(
     word: Vector,
     scratch: StripScratch,
 ) -> Any:
-    """Return symbols including those of values near the grid; store their bits in `scratch`."""
+    """Replace the symbols of values near the grid; store the bits after them in `scratch`.
+
+    around : exponents predicted from neighbours
+    """
     rounded, off = round_to_grid(word, exponent, block.mantissa, scratch)
     there, one = logical_shift_right(rounded, block.mantissa), word * 0 + 1
     octave, full = there - around, minimum(grid_bits(there, scratch), block.mantissa)
@@ -80,26 +83,26 @@ def encode_near_grid(
 
 @jit_norefs_inline
 def near_grid_octave(symbol: Vector) -> Any:
-    """Return the octaves given by symbols of values near the grid."""
+    """Return the octaves, relative to the prediction, that near-grid symbols give."""
     return HIGHEST_NEAR_GRID - ((symbol - NEAR_GRID) >> 3)
 
 
 @jit_norefs_inline
 def near_grid_length(symbol: Vector) -> Any:
-    """Return the bit length of the units off the grid, given by such symbols."""
+    """Return the bit lengths of the units off the grid that near-grid symbols give."""
     return ((symbol - NEAR_GRID) & 7) + 1
 
 
 @jit_norefs_inline
 def near_grid_units(bits: Vector, length: Vector) -> Any:
-    """Return units off the grid from bits: the sign, then the units without their highest bit."""
+    """Return units off the grid from their bits: the sign, then all but the highest bit."""
     units = logical_shift_right(bits, 1) + (bits * 0 + 1 << (length - 1))
     return select((bits & 1) > 0, 0 - units, units)
 
 
 @jit_norefs_inline
 def find_near_grid(symbol: Vector, around: Vector, scratch: StripScratch) -> Any:
-    """Return exponents, fraction bits and unit lengths given by symbols of values near the grid."""
+    """Return exponents, fraction bits and bit lengths of units that near-grid symbols give."""
     exponent = around + near_grid_octave(symbol)
     return exponent, grid_bits(exponent, scratch), near_grid_length(symbol)
 
@@ -113,7 +116,7 @@ def is_far(block: DenseBlock, symbol: Vector, exponent: Vector, scratch: StripSc
 
 @jit_norefs_inline
 def leave_grid(symbol: Vector, full: Vector, word: Vector, scratch: StripScratch) -> Any:
-    """Return words, with the units off the grid added to those of values near it.
+    """Add the units off the grid to the words of values near it; return all words.
 
     full : fraction bits of values on the grid
     """

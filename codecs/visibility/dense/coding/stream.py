@@ -36,12 +36,12 @@ LANE_NUMBERS = np.arange(LANES, dtype=np.uint32)
 
 
 class Symbols(NamedTuple):
-    """Symbols of all lanes, and their counts.
+    """Symbols of all values of a block, with their contexts and counts.
 
     Attributes
     ----------
     symbols, contexts : (n + 32,) uint8, row by row, only lanes in use
-    counts : (2 * CONTEXTS * n_symbols,) uint32
+    counts : (2 * CONTEXTS * n_symbols,) uint32, count of each symbol in each context
     """
 
     symbols: Bytes
@@ -50,7 +50,7 @@ class Symbols(NamedTuple):
 
 
 class SymbolCoder(NamedTuple):
-    """State of the entropy coder.
+    """Tables and states of the rANS encoder of symbols, with one state per lane.
 
     Attributes
     ----------
@@ -65,13 +65,13 @@ class SymbolCoder(NamedTuple):
 
 
 class SymbolStream(NamedTuple):
-    """Input of the symbol decoder.
+    """Tables, states and stream of the rANS decoder of symbols.
 
     Attributes
     ----------
     slots : tables of all contexts (`rans_tables.build_decoder_table`)
     states : (32,) uint32, states of the lanes
-    items : (n_items + 32,) uint16
+    items : (n_items + 32,) uint16, the words of the stream
     """
 
     slots: npt.NDArray[np.uint32]
@@ -104,7 +104,10 @@ def pull_in_turn(active: int, stream: SymbolStream, at: int, scratch: StripScrat
 
 @jit_norefs_inline
 def pull_at_once(active: int, stream: SymbolStream, at: int, scratch: StripScratch) -> int:
-    """Do the same with a gather, for CPUs that distribute items over lanes by a mask."""
+    """Decode a row of symbols like `pull_in_turn`, but with a gather.
+
+    It is for CPUs that distribute items over lanes by a mask.
+    """
     in_use, states = load(LANE_NUMBERS, 0, ROW) < active, stream.states
     state = load(states, 0, ROW)
     context = resize_to(load(scratch.contexts, 0, ROW), states)
@@ -150,7 +153,7 @@ def push_in_turn(
 def push_at_once(
     active: int, coded: Symbols, first: int, coder: SymbolCoder, out: UInt16s, at: int
 ) -> int:
-    """Do the same for all lanes of a row at once."""
+    """Encode a row of symbols like `push_in_turn`, but all lanes at once."""
     in_use, states = load(LANE_NUMBERS, 0, ROW) < active, coder.states
     state = load(states, 0, ROW)
     symbol = resize_to(load(coded.symbols, first, ROW), states) & 255

@@ -22,7 +22,7 @@ STORED_FREQUENCIES = 2  # frequencies whose sizes the means use: the current one
 
 
 class ChoiceRow(NamedTuple):
-    """Row of a block's choices: `BlockChoice` of block.cuh, which explains the fields."""
+    """Encoder's choices of a block for kernels: `BlockChoice` of block.cuh explains the fields."""
 
     means: int
     low: int
@@ -40,7 +40,7 @@ class ChoiceRow(NamedTuple):
 def choice_table(
     choices: Sequence[BlockChoice], lanes: Sequence[Lanes], first_sizes: Table, word_bytes: int
 ) -> Table:
-    """Return (n_blocks, 11) int64, a `ChoiceRow` per block.
+    """Return the encoder's choices for kernels, (n_blocks, 11) int64: a `ChoiceRow` per block.
 
     first_sizes : offset of each block's sizes in the array of all blocks
     """
@@ -72,7 +72,7 @@ def offsets_of(counts: Iterable[int]) -> Table:
 
 
 def size_count(means: int, lanes: Lanes) -> int:
-    """Return the number of sizes that a kernel stores for a block."""
+    """Return the number of sizes of earlier values that a kernel stores for a block."""
     return STORED_FREQUENCIES * lanes.n_times * LANES if means < SLOW else 0
 
 
@@ -82,7 +82,9 @@ def predictor_table(choices: Sequence[BlockChoice]) -> npt.NDArray[np.uint8]:
 
 
 def first_slots(counts: NumpyArray) -> npt.NDArray[np.uint16]:
-    """Return the first slot of each symbol, and the end of the last, from (n, tables, symbols).
+    """Return the first rANS slot of each symbol, and the end of the last, from its frequency.
+
+    counts : (n, tables, symbols) frequencies
 
     An unused table has only symbol 0, as in `rans_tables.build_encoder_table`.
     """
@@ -95,6 +97,9 @@ def first_slots(counts: NumpyArray) -> npt.NDArray[np.uint16]:
 
 
 def piece_table(pieces: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
-    """Return (n_blocks, 3) int64, `Pieces` of encode.cu, from (pieces, rows) of each block."""
+    """Return (n_blocks, 3) int64, `Pieces` of encode.cu: the pieces of strips to encode.
+
+    pieces : number of pieces, and rows of each, for each block
+    """
     firsts = offsets_of(count for count, _ in pieces)[:-1]
     return np.column_stack([firsts, np.array(pieces, np.int64)])

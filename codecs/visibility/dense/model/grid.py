@@ -22,12 +22,13 @@ LEAST_SHARE, LEAST_GAIN = 1 / 32, 1024
 
 
 class Grid(NamedTuple):
-    """Set of values with short fractions: multiples of an absolute or relative quantum.
+    """Set of floats with short fractions: multiples of one number, or fractions that end with 0.
 
     Attributes
     ----------
     kind : NO_GRID, ABSOLUTE, RELATIVE
-    value : exponent field of the quantum; or the number of zero bits at the end of mantissas
+    value : exponent field of the number, if ABSOLUTE; zero bits at the end of fractions, if
+        RELATIVE
     has_near_grid : True if values near the grid have symbols, too
     """
 
@@ -42,12 +43,15 @@ class Grid(NamedTuple):
 
 
 def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
-    """Return the exponent offset for fraction bits on the grid, and bounds of these bits."""
+    """Return low, least, most: a value on the grid has exponent - low fraction bits.
+
+    The number of bits is at least `least` and at most `most`.
+    """
     return limits_of(grid.kind, grid.value, mantissa)
 
 
 def limits_of(kind: int, value: int, mantissa: int) -> tuple[int, int, int]:
-    """Return the same for the fields of a grid."""
+    """Return the result of `grid_limits` for the fields of a grid."""
     none = 0 * value  # not a literal, for which kernels would be compiled separately
     if kind == ABSOLUTE:
         return value, none, mantissa
@@ -60,7 +64,10 @@ _limits_of = jit(limits_of)
 
 @lru_cache(maxsize=64)
 def bits_table(grid: Grid, mantissa: int) -> npt.NDArray[np.uint8]:
-    """Return (EXPONENTS,) uint8 fraction bits on the grid, a cached array: do not write to it."""
+    """Return the fraction bits of values on the grid by exponent field, (EXPONENTS,) uint8.
+
+    The array is cached: do not write to it.
+    """
     low, least, most = grid_limits(grid, mantissa)
     return np.clip(np.arange(EXPONENTS) - low, least, most).astype(np.uint8)
 
@@ -73,7 +80,10 @@ def choose_grid(words: NumpyArray, mantissa: int) -> Grid:
 
 @jit
 def _best_grid(words: NumpyArray, mantissa: int) -> Any:
-    """Return the fields of the best `Grid`. One kernel, so that no arrays pass through Python."""
+    """Return the fields of the grid with the fewest total bits for (n,) words.
+
+    It is one kernel, so that no arrays pass through Python.
+    """
     lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
     _count_ends(words, mantissa, lows, zeros)
     best, _ = _grid_cost(words, mantissa, _limits_of(NO_GRID, np.int64(0), mantissa))  # type: ignore[arg-type]
@@ -134,7 +144,7 @@ def grid_step(n_words: int) -> int:
 
 @jit
 def _grid_cost(words: NumpyArray, mantissa: int, limits: tuple[int, int, int]) -> Any:
-    """Return the bits of all fractions, including classes, and True for near-grid symbols.
+    """Return the bits of all fractions, including classes, and True if near-grid symbols pay.
 
     The class of a value is on the grid, near it, or off it.
     """
@@ -161,7 +171,7 @@ def _entropy(counts: Int64s) -> float:
 
 @jit
 def _class_bits(n: int | np.int64, total: int | np.int64) -> Any:
-    """Return the bits to code the class of n values out of `total`."""
+    """Return the bits to code which class n values out of `total` have."""
     return n * np.log2(total / n) if n else 0.0
 
 
@@ -199,7 +209,10 @@ def _count_bits(words: NumpyArray, mantissa: int, limits: tuple[int, int, int]) 
 
 @jit
 def _on_grid(exponent: int | np.int64, limits: tuple[int, int, int]) -> Any:
-    """Return the fraction bits on the grid; limits from `grid_limits`."""
+    """Return the fraction bits that values with this exponent have on the grid.
+
+    limits : result of `grid_limits`
+    """
     low, least, most = limits
     return min(max(exponent - low, least), most)
 

@@ -29,8 +29,15 @@ MOST_TABLE_BYTES = N_TABLES * (1 + N_SYMBOLS * (1 + rans_tables.PRECISION)) // 8
 
 
 class BlockChoice(NamedTuple):
-    """Encoder choices of a block, shared with its decoder.
+    """Encoder choices of a `dense` block, shared with its decoder.
 
+    Attributes
+    ----------
+    means : kind of mean that predicts the size of values (model/scale.py)
+    grid : set of values with short fractions
+    starts : exponents of words and of residuals without a neighbour
+    commonest : most frequent non-finite word; None without one
+    predictors : (32 * n_strips,) uint8, predictor of each lane
     has_integers : True if all values are integers of a block of kind 5, with no words or residuals
     """
 
@@ -45,7 +52,7 @@ class BlockChoice(NamedTuple):
 def write_head(
     choice: BlockChoice, lanes: Lanes, itemsize: int, n_bytes: int, block_kind: int = KIND
 ) -> Payload:
-    """Return the head of a payload, (n,) uint8."""
+    """Return the head of a `dense` payload, (n,) uint8."""
     of_series = choice.predictors[: lanes.n_series]
     used = np.flatnonzero(np.bincount(of_series)).astype(np.uint8)  # np.unique is slow on few items
     width = int(len(used) - 1).bit_length()
@@ -62,7 +69,10 @@ def write_head(
 
 
 def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[BlockChoice, int, int]:
-    """Return choices, bytes of bits and the tables' offset; raise CorruptChunk if invalid."""
+    """Return choices, bytes of bits and the tables' offset in a payload; raise CorruptChunk.
+
+    CorruptChunk means that the head is invalid for these lanes.
+    """
     if data.size < HEAD.size:
         raise CorruptChunk(f"{data.size} bytes are too few for a dense block")
     _, means, grid, value, first, second, n_used, n_bytes = HEAD.unpack_from(
@@ -112,7 +122,7 @@ def pack_tables(counts: npt.NDArray[np.uint32], n_symbols: int) -> Payload:
 
 
 class Sections(NamedTuple):
-    """Parsed and checked sections of a payload.
+    """Parsed and checked sections of a `dense` payload.
 
     Attributes
     ----------
@@ -137,7 +147,7 @@ TableReader: TypeAlias = Callable[[Payload, int, npt.NDArray[np.uint32]], int]
 def read_sections(
     data: Payload, lanes: Lanes, itemsize: int, read_tables: TableReader = rans_tables.read_tables
 ) -> Sections:
-    """Parse a payload; raise CorruptChunk if it does not fit these lanes."""
+    """Parse a `dense` payload; raise CorruptChunk if it does not fit these lanes."""
     choice, n_bytes, at = read_head(data, lanes, itemsize)
     counts = np.zeros((N_TABLES, choice.grid.n_symbols), np.uint32)
     tables = np.concatenate([data[at : at + MOST_TABLE_BYTES], np.zeros(16, np.uint8)])

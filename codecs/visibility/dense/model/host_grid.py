@@ -94,7 +94,7 @@ def _frequent(lows: Ints) -> list[int]:
 
 
 def _grid_cost(normal: NormalWords, limits: Limits) -> tuple[float, bool]:
-    """Return the bits of all fractions, including classes, and True for near-grid symbols.
+    """Return the bits of all fractions, including classes, and True if near-grid symbols pay.
 
     The class of a value is on the grid, near it, or off it.
     """
@@ -112,7 +112,10 @@ def _grid_cost(normal: NormalWords, limits: Limits) -> tuple[float, bool]:
 
 
 def _on_grid(normal: NormalWords, limits: Limits) -> Ints:
-    """Return the fraction bits on the grid; limits from `grid_limits`."""
+    """Return the fraction bits that each word has on the grid.
+
+    limits : result of `grid_limits`
+    """
     low, least, most = limits
     return np.clip(normal.exponents - low, least, most)
 
@@ -120,7 +123,7 @@ def _on_grid(normal: NormalWords, limits: Limits) -> Ints:
 def _saved_near_grid(normal: NormalWords, dropped: Ints) -> float:
     """Return the bits that symbols for values near the grid save, without their tables.
 
-    dropped : (n,) int64, fraction bits omitted for values on the grid
+    dropped : (n,) int64, fraction bits that values on the grid omit
     """
     sizes = (normal.words & np.uint64((1 << (normal.width - 1)) - 1)).astype(np.int64)
     half = np.int64(1) << dropped >> 1
@@ -136,5 +139,5 @@ def _saved_near_grid(normal: NormalWords, dropped: Ints) -> float:
 
 
 def _class_bits(n: int, total: int) -> float:
-    """Return the bits to code the class of n values out of `total`."""
+    """Return the bits to code which class n values out of `total` have."""
     return n * math.log2(total / n) if n else 0.0

@@ -56,7 +56,10 @@ MOST_TERMS = max(map(len, PREDICTORS))
 
 
 def _terms() -> Any:
-    """Return (predictors, MOST_TERMS, 3) float64; unused terms have weight 0."""
+    """Return the terms of each predictor: steps back in time and in frequency, and weight.
+
+    The result is (predictors, MOST_TERMS, 3) float64; unused terms have weight 0.
+    """
     table = np.zeros((len(PREDICTORS), MOST_TERMS, 3))
     for row, terms in zip(table, PREDICTORS, strict=True):
         row[: len(terms)] = np.reshape(terms, (-1, 3))
@@ -73,7 +76,10 @@ N_SLOTS = len(SLOTS)
 
 
 def _weights() -> Any:
-    """Return (predictors, N_SLOTS) float64, the weight of each slot, in the order of the terms."""
+    """Return the weight of each neighbour (slot) in each predictor, (predictors, N_SLOTS) float64.
+
+    Slots are in the order of the terms.
+    """
     table = np.zeros((len(PREDICTORS), N_SLOTS))
     for row, terms in zip(table, PREDICTORS, strict=True):
         slot = -1
@@ -90,7 +96,7 @@ TERMS, WEIGHTS, PLACES = _terms(), _weights(), np.array(SLOTS)
 def guess_row(
     words: NumpyArray, base: int, time: int, frequency: int, n_times: int, terms: Float64s
 ) -> Any:
-    """Return the predicted words of a row of a strip.
+    """Return the predicted words of a row of a strip, the same predictor for all lanes.
 
     Neighbours before the first time or frequency count as 0, as do non-finite values. A non-finite
     sum becomes 0.
@@ -117,7 +123,7 @@ def ordered(word: Vector, width: int) -> Any:
 
 
 class SampledRows(NamedTuple):
-    """Rows of a table that are sampled.
+    """Rows of a table that are sampled to compare predictors.
 
     Attributes
     ----------
@@ -134,7 +140,7 @@ class SampledRows(NamedTuple):
 
 @jit_norefs_inline
 def residual_bits(word: Vector, guess: Vector, width: int) -> Any:
-    """Return the bit lengths of residuals; `word` is already mapped by `ordered`."""
+    """Return the bit lengths of prediction residuals; `word` is already mapped by `ordered`."""
     d = word - ordered(guess, width)
     return width - lane_leading_zeros(select(d < 0, 0 - d, d))
 
@@ -165,14 +171,15 @@ def add_costs(words: NumpyArray, sample: SampledRows, terms: Float64s, costs: Nu
 
 
 class Prediction(NamedTuple):
-    """Arguments of the prediction kernels for all strips.
+    """Arguments of the kernels that predict words, for all strips of a block.
 
     Attributes
     ----------
     n_rows, n_times : rows and times of a strip
     predictors : (lanes of all strips,), signed and as wide as the words
-    places, weights : PLACES and WEIGHTS, flat
-    laid, used : (N_SLOTS * 32,) float64 and (N_SLOTS,) int64, filled by `take_terms`
+    places, weights : PLACES and WEIGHTS, flat: position of each neighbour (slot), and its weights
+    laid, used : (N_SLOTS * 32,) float64 and (N_SLOTS,) int64, filled by `take_terms`: weights of a
+        strip's lanes, and slots that one of them uses
     """
 
     n_rows: int
@@ -186,7 +193,7 @@ class Prediction(NamedTuple):
 
 @jit_norefs_inline
 def take_terms(prediction: Prediction, strip: int) -> int:
-    """Fill the weights of a strip's lanes and the list of used slots; return their number."""
+    """Set the weights of a strip's lanes and the neighbours (slots) in use; return their number."""
     predictors, laid, n_used = prediction.predictors, prediction.laid, 0
     for slot in range(N_SLOTS):
         some = False
@@ -205,7 +212,7 @@ def take_terms(prediction: Prediction, strip: int) -> int:
 def guess_lanes(
     words: NumpyArray, base: int, time: int, frequency: int, prediction: Prediction, n_used: int
 ) -> Any:
-    """Return the prediction of each lane for a row, with all predictors in one sum.
+    """Return the predicted words of a row, each lane with its own predictor, in one sum.
 
     An absent term adds a zero to a sum that is never -0.0, so it changes nothing. With a pass over
     the strip per predictor, each row would wait for the row before.
@@ -223,7 +230,7 @@ def guess_lanes(
 
 @jit_norefs
 def to_residuals(out: NumpyArray, words: NumpyArray, prediction: Prediction) -> None:
-    """Fill `out` for all strips with signed words, or residuals in lanes with a predictor."""
+    """Fill `out` with the words of all strips, or residuals in lanes with a predictor."""
     width, n_rows, n_times = 8 * words.itemsize, prediction.n_rows, prediction.n_times
     for strip in range(len(prediction.predictors) // LANES):
         base, codes = strip * n_rows * LANES, load(prediction.predictors, strip * LANES, ROW)

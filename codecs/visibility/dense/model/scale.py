@@ -46,7 +46,7 @@ NONE, ONE, TWO = np.float32(0), np.float32(1), np.float32(2)
 def add_neighbour(
     sizes: Float32s, row: int, weight: np.float32, scale: tuple[Floats, Floats, Floats, np.float32]
 ) -> Any:
-    """Add the sizes of a row to the tuple of `add_neighbours`; return the result."""
+    """Add the sizes of a row, with a weight, to the sums of `add_neighbours`; return the sums."""
     size = load_floats(sizes, row * LANES, ROW)
     sums, weights, zeros, near = scale
     return sums + weight * size, weights + choose_floats(size > NONE, weight, NONE), zeros, near
@@ -61,14 +61,17 @@ def add_zeros(sizes: Float32s, row: int, zeros: Floats) -> Any:
 
 @jit_norefs_inline
 def add_near(sizes: Float32s, row: int, scale: tuple[Floats, Floats, Floats, np.float32]) -> Any:
-    """Add a near row, which has weight 2 and whose zeros are counted."""
+    """Add the sizes of a near row to the sums of `add_neighbours`, with weight 2; count zeros."""
     sums, weights, zeros, near = add_neighbour(sizes, row, TWO, scale)
     return sums, weights, add_zeros(sizes, row, zeros), near + ONE
 
 
 @jit_norefs_inline
 def add_neighbours(sizes: Float32s, row: int, n_times: int, kind: int, nothing: Floats) -> Any:
-    """Return sums, weights and zeros of the rows before this one, and the number of near rows."""
+    """Sum the sizes around a row, in the rows before it, for kinds of means NEAR and WIDE.
+
+    Return weighted sums, weights and zero counts of each lane, and the number of near rows.
+    """
     time, down = row % n_times, row - n_times
     scale = nothing, nothing, nothing, NONE
     if time > 0:
@@ -89,7 +92,12 @@ def add_neighbours(sizes: Float32s, row: int, n_times: int, kind: int, nothing: 
 
 @jit_norefs_inline
 def follow(sizes: Float32s, row: int, rate: float, state: NumpyArray, nothing: Floats) -> Any:
-    """Update the running mean of each series, state (32,); return the tuple of `add_neighbours`."""
+    """Update the running mean of sizes in each lane, for kinds of means from SLOW on.
+
+    Return the tuple of `add_neighbours`.
+
+    state : (32,) float32, the means
+    """
     mean, zeros, near = load_floats(state, 0, ROW), nothing, NONE
     if row > 0:
         size = load_floats(sizes, (row - 1) * LANES, ROW)
@@ -103,7 +111,7 @@ def follow(sizes: Float32s, row: int, rate: float, state: NumpyArray, nothing: F
 
 @jit_norefs_inline
 def mean_of(sums: Floats, weights: Floats) -> Any:
-    """Return sums divided by weights, or by 1 where the weight is 0."""
+    """Return mean sizes: sums divided by weights, or by 1 where the weight is 0."""
     return sums / choose_floats(weights > NONE, weights, ONE)
 
 
@@ -115,14 +123,16 @@ def find_contexts(
     words: NumpyArray,
     is_level: bool,
 ) -> Any:
-    """Return the biased exponents and contexts of one type, vectors as wide as `words`.
+    """Return the predicted exponents (biased) and contexts of a row, from the sizes around it.
+
+    Both are vectors as wide as `words`, valid for lanes of one type: words or residuals.
 
     Parameters
     ----------
     scale : sums, weights, zeros, and the number of near neighbours
     start : biased exponents for lanes without a neighbour of nonzero size
     bias : exponent bias
-    is_level : True if `start` is always the exponent and sizes only choose the context: among
+    is_level : True if `start` is the predicted exponent, and sizes choose only the context: among
         values of one level, the mean of a few deviates more than the values do
     """
     sums, weights, zeros, near = scale

@@ -32,13 +32,19 @@ N_SYMBOLS = NEAR_GRID + (HIGHEST_NEAR_GRID - LOWEST_NEAR_GRID + 1) * LENGTHS
 
 @jit_norefs_inline
 def count_symbol_bits(octave: Vector, like: Vector) -> Any:
-    """Return the number of fraction bits in a symbol of this octave; `like` is a vector."""
+    """Return the number of fraction bits that symbols of these octaves give.
+
+    like : a vector of the same type
+    """
     return minimum(maximum((octave + 5) >> 1, like * 0), 2)
 
 
 @jit_norefs_inline
 def to_symbol(octave: Vector, quarter: Vector) -> Any:
-    """Return symbols from octaves and the first two fraction bits; not valid for escapes."""
+    """Return symbols from octaves relative to the prediction, and the first two fraction bits.
+
+    It is not valid for escapes.
+    """
     high = (HIGHEST - octave) * 4 + quarter
     middle = (-2 - octave) * 2 + (logical_shift_right(quarter, 1) + HALVES)
     return select(octave > -2, high, select(octave > -4, middle, WHOLES - 4 - octave))
@@ -46,7 +52,10 @@ def to_symbol(octave: Vector, quarter: Vector) -> Any:
 
 @jit_norefs_inline
 def from_symbol(symbol: Vector) -> Any:
-    """Return octave, number of given bits, and these as the first two fraction bits; one plane."""
+    """Return octave, number of given fraction bits, and these as the first two of the fraction.
+
+    Symbols are those of values on the grid, or of other values minus PLANE.
+    """
     middle = symbol - HALVES
     is_high, is_low = symbol < HALVES, symbol > WHOLES - 1
     octave = select(is_low, (WHOLES - 4) - symbol, -2 - logical_shift_right(middle, 1))

@@ -67,7 +67,7 @@ def join_residuals(negative: Vector, exponent: Vector, fraction: Vector, width: 
 def size_words(
     exponent: Vector, fraction: Vector, bias: Vector, most: Vector, sizes: UInt32s, width: int
 ) -> Any:
-    """Return sizes as float32 bits; 0 for denormal and non-finite values.
+    """Return sizes (truncated absolute values) as float32 bits; 0 for denormal and non-finite ones.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def size_words(
 
 @jit_norefs_inline
 def split(word: int | np.uint64, is_residual: int, width: int, mantissa: int) -> Any:
-    """Return sign, exponent and left-aligned 64-bit fraction of a value; not for residual 0."""
+    """Return sign, exponent and left-aligned 64-bit fraction of one value; not for residual 0."""
     sign = word >> np.uint64(width - 1) & np.uint64(1)
     if not is_residual:
         exponent = (word >> np.uint64(mantissa)) & np.uint64((1 << (width - 1 - mantissa)) - 1)

@@ -36,14 +36,14 @@ NEVER = 1 << 10  # a width above that of every kind
 
 
 class LaneColumn(NamedTuple):
-    """Lanes of a tile in a vector: the first lane, and its offset in the first row."""
+    """Adjacent lanes of a tile in a vector: the first lane, and its offset in the first row."""
 
     lane: int
     at: int
 
 
 class GroupHeaders(NamedTuple):
-    """Header fields of a vector of groups, one vector per field."""
+    """Header fields of a vector of groups (32 words of one lane each), one vector per field."""
 
     width: Vector
     kind: Vector | int
@@ -84,13 +84,13 @@ def _rotate(words: Vector, table: NumpyArray) -> Any:
 
 @jit_norefs_inline
 def lane_bit_length(vector: Vector, rows: NumpyArray) -> Any:
-    """Return the bit length of every lane."""
+    """Return the bit length of each lane of a vector, at the width of `rows`."""
     return width_of(rows) - lane_leading_zeros(vector)
 
 
 @jit_norefs_inline
 def extremes(table: NumpyArray, at: int, rows: NumpyArray, lanes: tuple[None, ...]) -> Any:
-    """Return the smallest and largest rotated word of each of the lanes from table[at] on."""
+    """Return the smallest and largest rotated word of each lane of a tile from table[at] on."""
     least, most = spread(-1, rows, lanes), spread(0, rows, lanes)
     for row in range(ROWS):
         rotated = _rotate(_words(table, at + LANES * row, rows, lanes), table)
@@ -102,7 +102,7 @@ def extremes(table: NumpyArray, at: int, rows: NumpyArray, lanes: tuple[None, ..
 def exponent_group(
     least: Vector, most: Vector, table: NumpyArray, rows: NumpyArray, lanes: tuple[None, ...]
 ) -> Any:
-    """Return group headers of kind EXPONENTS."""
+    """Return the headers of groups if coded as kind EXPONENTS, from their extreme words."""
     base = logical_shift_right(least, fraction_of(table) + 1)
     width = lane_bit_length(most - (base << (fraction_of(table) + 1)), rows)
     return GroupHeaders(width, spread(EXPONENTS, rows, lanes), base)
@@ -112,7 +112,7 @@ def exponent_group(
 def grid_group(
     table: NumpyArray, at: int, most: Vector, rows: NumpyArray, lanes: tuple[None, ...]
 ) -> Any:
-    """Return group headers of kind GRID; the width is NEVER if the words have no grid."""
+    """Return the headers of groups if coded as kind GRID; the width is NEVER without a grid."""
     fraction = fraction_of(table)
     least, lowest = spread(-1, rows, lanes), spread(-1, rows, lanes)
     for row in range(ROWS):
@@ -134,7 +134,7 @@ def grid_group(
 
 @jit_norefs_inline
 def narrower(one: GroupHeaders, other: GroupHeaders) -> GroupHeaders:
-    """Return for each lane the header with fewer planes; the first one if equal."""
+    """Return for each lane the header with fewer bit planes; the first one if equal."""
     is_other = other.width < one.width
     return GroupHeaders(
         select(is_other, other.width, one.width),
@@ -175,7 +175,7 @@ def store_values(
     grids: tuple[None, ...],
     predictions: tuple[None, ...],
 ) -> None:
-    """Fill rows with the values of each lane's kind.
+    """Convert the words of each lane to values of its group's kind, in `scratch.rows`.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def _grid_value(
 
 @jit_norefs_inline
 def store_residuals(table: NumpyArray, column: LaneColumn, scratch: TileScratch) -> Any:
-    """Fill residuals with the values of kind PREDICTED; return the largest of each lane."""
+    """Write the prediction residuals of a tile's lanes; return the largest of each lane."""
     rows, lanes = scratch.rows, scratch.lanes
     most = spread(0, rows, lanes)
     for row in range(ROWS):
@@ -225,7 +225,7 @@ def store_residuals(table: NumpyArray, column: LaneColumn, scratch: TileScratch)
 
 @jit_norefs_inline
 def residual_width(table: NumpyArray, column: LaneColumn, scratch: TileScratch) -> Any:
-    """Fill residuals; return the widths of groups of kind PREDICTED."""
+    """Write the prediction residuals of a tile's lanes; return the widths of their groups."""
     return lane_bit_length(store_residuals(table, column, scratch), scratch.rows)
 
 
@@ -293,7 +293,7 @@ def _restore(
     rows: NumpyArray,
     grids: tuple[None, ...],
 ) -> Any:
-    """Return the words of values, except predicted ones; grids as in `restore_values`."""
+    """Return values as words again, except predicted ones; grids as in `restore_values`."""
     words = _rotate_back(values + (header.base << (fraction_of(table) + 1)), table)
     if value_of(grids):
         grid_words = _grid_word(values, header.base, table, rows)
@@ -326,7 +326,7 @@ def _predicted(
     column: LaneColumn,
     scratch: TileScratch,
 ) -> Any:
-    """Add residuals to their predictions.
+    """Add residuals of a row to their predictions; return the words.
 
     The row before comes from a register: a load would wait for the preceding store.
     """

@@ -62,7 +62,7 @@ def set_neighbours(tile: int, predictor: int, extents: Extents, neighbours: Int6
 
 @jit_norefs_inline
 def _inner(predictor: int, n_times: int) -> tuple[int, int, tuple[int, int, int]]:
-    """Return first time and row with all neighbours, and how many rows back these lie."""
+    """Return the first time and row that have all neighbours, and how many rows back these lie."""
     if predictor == LORENZO:
         return 1, n_times, (1, n_times, n_times + 1)
     if predictor == FREQUENCY:
@@ -91,7 +91,7 @@ def _second_predictor(extents: Extents) -> int:
 
 @jit_norefs_inline
 def try_modes(table: NumpyArray, extents: Extents, scratch: TileScratch) -> None:
-    """Sum the widths of the sampled tiles in each mode."""
+    """Sum the group widths of sampled tiles under each mode, in `scratch.totals`."""
     n_tiles = -(-extents.n_rows // ROWS)
     scratch.totals[:] = 0
     step = max(SAMPLED, n_tiles // FEW)
@@ -103,7 +103,7 @@ def try_modes(table: NumpyArray, extents: Extents, scratch: TileScratch) -> None
 
 @jit_norefs_inline
 def cheapest(totals: NumpyArray, extents: Extents, lanes: tuple[None, ...]) -> int:
-    """Return the mode with the fewest bits for the sampled tiles."""
+    """Return the mode with the fewest bits in the sampled tiles, from `try_modes`'s totals."""
     best, least = 0, GAIN * _sum_of_lanes(totals, 0, lanes)
     second = _second_predictor(extents)
     for mode in range(1, MODES):
@@ -116,7 +116,7 @@ def cheapest(totals: NumpyArray, extents: Extents, lanes: tuple[None, ...]) -> i
 
 @jit_norefs_inline
 def _try_kinds(table: NumpyArray, tile: int, used: int, scratch: TileScratch) -> None:
-    """Add the widths of a tile without prediction to the totals; store those of each lane, too."""
+    """Add the group widths of a tile without prediction to the totals; store each lane's, too."""
     rows, totals, lanes = scratch.rows, scratch.totals, scratch.lanes
     for lane in range(0, used, value_of(lanes)):
         at = tile * ROWS * LANES + lane

@@ -29,7 +29,7 @@ _HALF = ir.VectorType(ir.IntType(32), PIECE)
 
 @intrinsic
 def store_planes(typing_context: Any, rows: Any, out: Any, at: Any, widths: Any) -> Any:
-    """Write the lowest widths[c] planes of every column c to out[at:]; return their end offset.
+    """Write the lowest widths[c] bit planes of every column c to out[at:]; return their end.
 
     Columns are written in the order 0 4 1 5 2 6 3 7, as c and c + 4 are the halves of a vector. All
     32 planes of each are written: the next column overwrites the excess, and after the last column
@@ -104,7 +104,7 @@ def _half(builder: Any, vector: Any, half: int) -> Any:
 
 
 def _planes(builder: Any, rows: list[Any]) -> list[list[Any]]:
-    """Convert rows to eight pieces of planes for each pair of columns (c, c + 4)."""
+    """Emit code that transposes rows to bit planes: eight pieces per pair of columns (c, c + 4)."""
     if HAS_GFNI:
         fours = [_rotated(builder, rows[i : i + 4], 32) for i in range(0, ROWS, 4)]
         return [_matrix_transposed(builder, list(words)) for words in zip(*fours, strict=True)]
@@ -118,7 +118,7 @@ def _planes(builder: Any, rows: list[Any]) -> list[list[Any]]:
 
 
 def _rows(builder: Any, pairs: list[list[Any]]) -> list[Any]:
-    """Undo `_planes`."""
+    """Emit code that undoes `_planes`."""
     if HAS_GFNI:
         fours = zip(*(_matrix_transposed(builder, pieces) for pieces in pairs), strict=True)
         return [row for words in fours for row in _rotated(builder, list(words), 32)]

@@ -11,7 +11,7 @@ from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 
 
 class Extents(NamedTuple):
-    """Lengths of a table.
+    """Lengths of the table of a block's words, which has 32 lanes (columns) in strips of rows.
 
     Attributes
     ----------
@@ -32,10 +32,10 @@ class TileScratch(NamedTuple):
     Attributes
     ----------
     rows, columns : (32 * lanes,) W, and the same memory as uint32: values to store as planes
-    residuals : (32 * lanes,) W
+    residuals : (32 * lanes,) W, prediction residuals
     counts, column_counts : (lanes,) W, and the same memory as int32: planes of each column
     neighbours : (3 * 32,) int64, offsets of the words that predict each row
-    totals : W, sums of widths for each mode, then widths of each lane of a tile
+    totals : W, sums of group widths for each mode, then widths of each lane of a tile
     lanes : lanes of a vector, `static`
     """
 

@@ -52,7 +52,7 @@ WRONG_SIZE, WRONG_MODE, WRONG_END, WRONG_KIND, WRONG_WIDTH = range(1, 6)
 def encode_tiles(
     table: NumpyArray, extents: Extents, scratch: TileScratch, most: int, out: Bytes
 ) -> int:
-    """Write mode, headers and planes after the kind; return their end offset.
+    """Write mode, group headers and bit planes of a table after the kind; return their end.
 
     If the end exceeds `most`, the rest is not written; up to a vector's planes and SLACK bytes are
     written past `most`.
@@ -72,7 +72,7 @@ def encode_tiles(
 def _write_tiles(
     table: NumpyArray, extents: Extents, scratch: TileScratch, mode: int, most: int, out: Bytes
 ) -> int:
-    """Write headers and planes; return their end offset, as `encode_tiles` does."""
+    """Write group headers and bit planes of all tiles; return their end, like `encode_tiles`."""
     n_tiles = -(-extents.n_rows // ROWS)
     place: int = HEAD_BYTES + n_tiles * LANES * header_bytes(table)
     for tile in range(n_tiles):
@@ -134,7 +134,7 @@ def _encode_columns(
 
 @jit_norefs_inline
 def _choose_groups(table: NumpyArray, column: LaneColumn, mode: int, scratch: TileScratch) -> Any:
-    """Return group headers with the fewest planes among the kinds of a mode."""
+    """Return the group headers with the fewest bit planes among the kinds of a mode."""
     rows, lanes, at = scratch.rows, scratch.lanes, column.at
     least, most = extremes(table, at, rows, lanes)
     header = exponent_group(least, most, table, rows, lanes)
@@ -161,7 +161,7 @@ def _write_header(out: Bytes, at: int, header: GroupHeaders, table: NumpyArray) 
 
 @jit_norefs_inline
 def _planes_of(width: Vector, rows: NumpyArray) -> Any:
-    """Return the planes of each column: a 64-bit word is two columns, the low one first."""
+    """Return the bit planes of each column; a 64-bit word is two columns, the low one first."""
     if width_of(rows) == 64:
         low = minimum(width, PLANES)
         width = low | (width - low) << PLANES
@@ -204,7 +204,10 @@ def decode_tiles(data: Bytes, behind: int, extents: Extents, work: CallMemory) -
 def _decode_run(
     headers: Bytes, planes: Bytes, tiles: tuple[int, int, int], extents: Extents, work: CallMemory
 ) -> None:
-    """Fill a range of tiles; tiles : first, end, and the offset of the first one's planes."""
+    """Decode a range of tiles to the table.
+
+    tiles : first tile, end, and the offset of the first one's planes
+    """
     first, end, place = tiles
     table, ends, scratch = work.table, work.ends, work.scratch
     before = ends[first - 1] - place if first > 0 else -place
@@ -258,7 +261,7 @@ def _read_header(
 
 @jit_norefs
 def check(data: Bytes, n_tiles: int, table: NumpyArray, ends: Int64s) -> int:
-    """Fill the end offsets of each tile's planes, relative to the first plane.
+    """Check a payload, and fill the end offsets of each tile's planes, relative to the first plane.
 
     Return 0, or the error code of an invalid payload for a table of such words.
     """
