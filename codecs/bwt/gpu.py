@@ -32,10 +32,7 @@ def is_contiguous(target: DeviceArray) -> bool:
 
 
 def decoder(stage: Decode, effort: str) -> DeviceDecoder[Params]:
-    """Return the GPU decoder of an effort, "dense" or "fast".
-
-    stage : decoder of its entropy stage
-    """
+    """Return the GPU decoder of an effort ("dense" or "fast") with this entropy stage."""
     return DeviceDecoder(
         partial(decode_bwt_blocks, stage=stage),
         partial(decoder_bytes, effort=effort),
@@ -49,11 +46,7 @@ def encoder_bytes(source: DeviceArray, params: Params) -> int:
 
 
 def encoder(stage: Encode, kind: int) -> DeviceEncoder[Params]:
-    """Return the GPU encoder of an effort.
-
-    stage : encoder of its entropy stage
-    kind : kind of its payloads, DENSE or FAST
-    """
+    """Return the GPU encoder with this entropy stage; `kind` of its payloads: DENSE or FAST."""
     return DeviceEncoder(partial(encode_bwt_blocks, stage=stage, kind=kind), encoder_bytes)
 
 

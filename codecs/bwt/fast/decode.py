@@ -95,8 +95,11 @@ def decode_fast_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[n
 def read_lanes(
     words: UInt16s, slots: Slots, rows: UInt64s, live: UInt64s, symbol_states: Bytes, out: Bytes
 ) -> bool:
-    """Do the work of `decode_fast_lanes` in a kernel.
+    """Decode the runs of all lanes of a block into `out`; return False if the bytes are corrupt.
 
+    words : entropy-coded words of all lanes
+    slots : decoding tables
+    rows : states of the lanes, ROW values each
     live : (n_lanes,) uint64, offset of each lane's state in `rows`
     symbol_states : (n_lanes * 256,) uint8, zeros: adaptive state of each lane and symbol
     """

@@ -56,7 +56,7 @@ class ExpectedRecords(Lazy[Records]):
         return ExpectedRecords(units, tuple(self._cut(run) for run in units.runs))
 
     def __iter__(self) -> Iterator[Records]:
-        """Yield the records of the batches."""
+        """Yield, for each batch, the records (size and CRC-32C) of its chunks."""
         return map(self._cut, self.units)
 
     def _cut(self, batch: range) -> Records:
@@ -88,7 +88,7 @@ class ManifestBatches(Lazy[Records]):
         return ExpectedRecords(units, tuple(map(self.manifest.cut, units.runs)))
 
     def __iter__(self) -> Iterator[Records]:
-        """Yield the records of the batches."""
+        """Yield, for each batch, the records (size and CRC-32C) of its chunks."""
         return map(self.manifest.cut, self.units)
 
 

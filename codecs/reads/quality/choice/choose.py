@@ -162,12 +162,11 @@ def order_by_child(components: Bytes, rows: Int64s, row: Int32s, ends: Int64s, o
 
 @jit_part
 def choose_own(sums: Int64s, prices: Prices, row: Int32s, logs: Int64s) -> int:
-    """Choose the component values with separate child nodes; return their number.
+    """Choose the values of a context component that get a child node of their own in the tree.
 
-    In `row` they are numbered from 1 on, ascending; the others share child 0.
-
-    The choice is greedy, frequent values first: a separate node pays if rest and node cost less
-    apart.
+    Returns their number. In `row` they are numbered from 1 on, ascending; the others share child 0.
+    The choice is greedy, frequent values first: a value gets a node if the bits of both nodes and
+    the price of a node are less than the bits of the shared one.
     """
     totals, rest = np.zeros(len(sums), np.int64), np.zeros(sums.shape[1], np.int64)
     for value in range(len(sums)):

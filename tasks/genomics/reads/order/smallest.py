@@ -72,7 +72,7 @@ def coded_bytes(mates: Mates, settings: Settings) -> int:
 
 
 def _coded(mates: Mates, line: int) -> int:
-    """Return the encoded bytes of one line of each record, such as all names."""
+    """Return the encoded size in bytes of one line of each record, such as all names."""
     codec = Reads(kind=KINDS[line], pairs=len(mates) % 2 == 0)
     return len(codec.encode_chunk(lines_of_mates(mates, line)))
 

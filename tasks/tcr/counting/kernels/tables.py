@@ -136,7 +136,11 @@ def empty_d_weights(model: Model, d_lengths: list[int]) -> npt.NDArray[np.uint64
 
 
 def _weights(model: Model, d_lengths: list[int]) -> tuple[npt.NDArray[np.uint32], ...]:
-    """Return weights, end_weights and d_weights of Tables."""
+    """Return the numbers of ways to reach gene ends by deletion and palindromes, per table.
+
+    The arrays are the fields `weights` (pairs of ends and a D), `end_weights` (one end) and
+    `d_weights` (both ends of a D) of `Tables`; `d_lengths` are the lengths of the D genes.
+    """
     ends = end_ways(model)
     of_d = (ends[:, None] * ends).reshape(D_CLASSES, PI_LANES)
     empty = empty_d_weights(model, d_lengths)

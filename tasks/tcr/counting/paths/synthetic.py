@@ -74,7 +74,10 @@ def _cut(starts: Ints, part: Ints, left: Ints | int, right: Ints | int) -> Ints:
 
 
 def _n_string(starts: Ints, n: int, rng: np.random.Generator) -> Ints:
-    """Return the pool ranges (n, 2) of n-strings, in the random codes at the end of the pool."""
+    """Return n random N insertions as ranges (n, 2) of random bases.
+
+    The bases are at the end of the pool of codes; `starts` are the offsets of the pool's parts.
+    """
     length = np.minimum(rng.geometric(1 / (1 + MEAN_N), n) - 1, MOST_N)
     first = rng.integers(starts[-2], starts[-1] - MOST_N, n)
     return np.stack([first, first + length], axis=1)

@@ -49,9 +49,10 @@ class Owners:
         return self._of(individual, SHARED)
 
     def joining(self, individual: int) -> Rows:
-        """Return the rows of `demoted` that count as unshared without the individual.
+        """Return the nucleotypes that become unshared if an individual is left out.
 
-        The other ones are removed: `vanishing`.
+        Of the nucleotypes that lose their last other owner (`demoted`), those that vanish from the
+        data altogether (`vanishing`) are excluded.
         """
         rows = self.demoted(individual)
         return rows if self.vanishing is None else rows[~self.vanishing[rows]]

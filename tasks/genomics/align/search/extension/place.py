@@ -142,10 +142,10 @@ def at_anchor(anchor: int) -> tuple[int, int]:
 def best_part(
     runs: Int64s, costs: PathCosts
 ) -> tuple[int, int, int, tuple[int, int], tuple[int, int]]:
-    """Return the part of a path with the highest score: score, first and end run, lengths.
+    """Return the best-scoring part of an alignment path: score, first and end run, lengths.
 
-    The lengths are the query and text bases before the part, and in it. The part is chosen with
-    COUNTED_HERE charged bases per gap; the score is that of the path.
+    The lengths are the numbers of query and text bases before the part, and in it. For the choice
+    a gap costs as much as one of at most COUNTED_HERE bases; the returned score has full gap costs.
     """
     score, begin, best, first, last = 0, 0, 0, 0, 0
     for at in range(runs.size):
