@@ -51,8 +51,8 @@ class Owners:
     def joining(self, individual: int) -> Rows:
         """Return the nucleotypes that become unshared if an individual is left out.
 
-        Of the nucleotypes that lose their last other owner (`demoted`), those that vanish from the
-        data altogether (`vanishing`) are excluded.
+        These are nucleotypes of the individual and one other (`demoted`), without those that are
+        removed from the sample once they are unshared (`vanishing`).
         """
         rows = self.demoted(individual)
         return rows if self.vanishing is None else rows[~self.vanishing[rows]]
