@@ -51,7 +51,7 @@ def test_the_panel_names_the_owners(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "kept|sorted  Of records. (default: kept)" in text
     text = str(called([Owned("a", ORDER), Owned("b", other)], "--help"))
     assert "For a: Of records. (default: kept) For b: Of lines." in text
-    assert "Of a: Of records." in str(called([Owned("a", ORDER)], "--help", panel=CODEC))
+    assert "For a: Of records." in str(called([Owned("a", ORDER)], "--help", panel=CODEC))
 
 
 @pytest.mark.parametrize("name", ["level", "json"])
