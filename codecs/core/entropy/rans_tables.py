@@ -1,6 +1,6 @@
 """Range asymmetric numeral systems (Duda, 2013): static tables, 32 states over one stream.
 
-Encoders and decoders of codecs step the states in their own loops (`step_back`). This module has
+Encoders and decoders of codecs step the states in their own loops. This module has
 the tables, in memory and as stored. The SPEC.md of a codec defines the bits.
 """
 
