@@ -313,7 +313,7 @@ class TaskWindow(Generic[BatchT, ResultT]):
             error = result[1] if isinstance(result, tuple) else None  # it is sys.exc_info()
             raise JobFailed(_cause(error, self.in_flight[future]))
         if future.status == "cancelled" or isinstance(result, BaseException):
-            raise lost_scheduler(self.client)
+            raise lost_scheduler(self.watch.address)
 
     def ends(self, error: ChunkFailed) -> bool:
         """Return True if the error of a chunk ends the job at once.
@@ -334,7 +334,7 @@ class TaskWindow(Generic[BatchT, ResultT]):
     def has_workers(self) -> bool:
         """Update the workers; return True if each pool with tasks in flight has one."""
         if any(future.status == "cancelled" for future in self.in_flight):
-            raise lost_scheduler(self.client)
+            raise lost_scheduler(self.watch.address)
         if (workers := self.watch.workers()) is None:
             return True
         self.workers, self.looked = workers, time.monotonic()

@@ -71,6 +71,7 @@ class ClusterWatch:
 
     Attributes
     ----------
+    address : address of the scheduler; the client forgets it when it loses the scheduler
     wait_policy : limit of the time without a worker
     heartbeats : heartbeats of all workers
     unheard : time of the first request without an answer from the scheduler; None if it answers
@@ -78,6 +79,7 @@ class ClusterWatch:
 
     def __init__(self, handshake: Handshake, worker_seconds: float) -> None:
         self.handshake, self.client = handshake, handshake.client
+        self.address: str = getattr(self.client.scheduler, "address", "an unknown address")
         self.wait_policy = WaitPolicy(self.client, worker_seconds)
         self.heartbeats = Heartbeats()
         self.unheard: float | None = None
@@ -144,11 +146,11 @@ class ClusterWatch:
             found = identity_of(self.client, HEARD_SECONDS)
         except OSError as error:
             if self.client.status == "closed" and not isinstance(error, TimeoutError):
-                raise lost_scheduler(self.client) from None
+                raise lost_scheduler(self.address) from None
             self._log_unheard(since)
             return None
         except (RuntimeError, ValueError):  # closing and closed client
-            raise lost_scheduler(self.client) from None
+            raise lost_scheduler(self.address) from None
         self.unheard = None
         return found
 
@@ -198,7 +200,7 @@ class ClusterWatch:
         """Log once a minute that the scheduler does not answer; raise JobFailed in the end."""
         now = time.monotonic()
         is_new, self.unheard = self.unheard is None, since if self.unheard is None else self.unheard
-        where, span = getattr(self.client.scheduler, "address", "?"), now - self.unheard
+        where, span = self.address, now - self.unheard
         if span >= STUCK_SECONDS:
             raise JobFailed(
                 f"the scheduler at {where} has not answered for {span:.0f} s: end it and start one"
@@ -232,11 +234,10 @@ LOGS_OF_LOSS = ("distributed.client", "distributed.batched", "tornado.applicatio
 _KNOWN_LOSS = _KnownLoss()
 
 
-def lost_scheduler(client: Client) -> JobFailed:
+def lost_scheduler(address: str) -> JobFailed:
     """Return the error for a lost scheduler, and hide Dask's own messages about it."""
     for name in LOGS_OF_LOSS:
         logging.getLogger(name).addFilter(_KNOWN_LOSS)  # once, however often it is added
-    address = getattr(client.scheduler, "address", "?")
     return JobFailed(f"lost the scheduler at {address}: start one")
 
 

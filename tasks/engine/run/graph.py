@@ -296,14 +296,14 @@ def _results(
             for future, result in arriving.next_batch(block=False):
                 key = pending.pop(future)
                 if future.status != "finished":
-                    raise _failure(future, result, client)
+                    raise _failure(future, result, watch.address)
                 yield key, result
     finally:
         if pending and client.status == "running":
             client.cancel(list(pending), force=True)
 
 
-def _failure(future: Future, result: object, client: Client) -> JobFailed:
+def _failure(future: Future, result: object, address: str) -> JobFailed:
     error = result[1] if isinstance(result, tuple) else None  # it is sys.exc_info()
     if future.status == "error" and isinstance(error, Exception):
         failed = JobFailed(_cause(error))
@@ -311,7 +311,7 @@ def _failure(future: Future, result: object, client: Client) -> JobFailed:
         return failed
     from gangsaw.tasks.engine.distributed.watch import lost_scheduler
 
-    return JobFailed(f"{lost_scheduler(client)}, or what was computed there is lost")
+    return JobFailed(f"{lost_scheduler(address)}, or what was computed there is lost")
 
 
 def _cause(error: Exception) -> str:
