@@ -1,4 +1,9 @@
-"""The README's examples run as they stand, on small files of the names they use."""
+"""Commands and Python code of the README and of the documentation run as they stand.
+
+Each page is one test: its blocks run in order in one folder, which has small files of the names
+that pages use. A comment before a block says where else it runs: `<!-- ci: run -->` by `.ci/run`,
+`gpu` and `cluster` where there is one, `never` for what changes the machine.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +27,39 @@ import gangsaw as package
 from gangsaw.tasks.formats.envi.text import header_text
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
-MARK = r"(?:<!-- ci: (run|gpu|cluster) -->\n)?"  # of what is not run here
-BLOCKS = re.findall(MARK + r"```(sh|python)\n(.*?)```", README, re.DOTALL)
-EXAMPLES = [(language, text) for where, language, text in BLOCKS if not where]
-# what examples write that later ones read, and from which sources
+ROOT = Path(__file__).resolve().parents[1]
+MARK = r"(?:<!-- ci: (run|gpu|cluster|never) -->\n)?"  # of what is not run here
+BLOCK = re.compile(MARK + r"```(sh|python)\n(.*?)```", re.DOTALL)
+GENERATED = ("_build", "reference", "explanation/results", "project")  # no examples of their own
+PAGES = [
+    ROOT / "README.md",
+    *(
+        path
+        for path in sorted((ROOT / "docs").rglob("*.md"))
+        if not str(path.relative_to(ROOT / "docs")).startswith(GENERATED)
+    ),
+]
+# stores that pages name without making them, and their sources
 STORES: dict[str, tuple[Any, dict[str, Any]]] = {
     "scene.zarr": ("scene.hdr", {"bit_depth": "auto"}),
+    "observation.zarr": ("observation.ms", {}),
     "reads.zarr": (["reads_1.fastq.gz", "reads_2.fastq.gz"], {}),
     "logs.zarr": ("access.log", {"format": "text"}),
     "genome.zarr": ("genome.fa.gz", {}),
 }
+
+
+def blocks_of(path: Path) -> list[tuple[str, str, str]]:
+    """Return the mark, the language and the text of each block of a page."""
+    return BLOCK.findall(path.read_text())
+
+
+EXAMPLES = {
+    str(path.relative_to(ROOT)): found
+    for path in PAGES
+    if (found := [(language, text) for mark, language, text in blocks_of(path) if not mark])
+}
+README = blocks_of(ROOT / "README.md")
 
 
 def scene(folder: Path) -> None:
@@ -77,23 +104,17 @@ def log(folder: Path) -> None:
 
 
 def test_the_commands_of_a_newcomer_are_marked_for_ci() -> None:
-    commands = [text for where, _, text in BLOCKS if where == "run"]
-    assert len(commands) == 3
-    for command, part in zip(
-        commands, ("gangsaw demo", "pytest", "gangsaw tcr count"), strict=True
-    ):
+    commands = [text for mark, _, text in README if mark == "run"]
+    for command, part in zip(commands, ("gangsaw demo", "pytest"), strict=True):
         assert part in command
 
 
-def write_stores(index: int) -> None:
-    """Write the stores that an example reads: those that an earlier example names."""
-    earlier = "".join(text for _, text in EXAMPLES[:index])
+def write_stores(text: str) -> None:
+    """Write the stores that a block names, unless they exist or the block itself makes them."""
     for store, (sources, options) in STORES.items():
-        if store in EXAMPLES[index][1] and store in earlier:
+        makes = re.search(rf"compress\b[^\n]*\b{re.escape(store)}", text)
+        if re.search(rf"\b{re.escape(store)}\b", text) and not makes and not Path(store).exists():
             package.compress(sources, store, **options)
-
-
-IDS = [f"{number}-{language}" for number, (language, _) in enumerate(EXAMPLES)]
 
 
 @pytest.fixture
@@ -105,22 +126,18 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.quick(cases=len(EXAMPLES))
-@pytest.mark.parametrize("index", range(len(EXAMPLES)), ids=IDS)
+@pytest.mark.quick(cases=3)
+@pytest.mark.parametrize("page", EXAMPLES)
 @pytest.mark.usefixtures("sources")
-def test_example(
-    index: int,
+def test_page(
+    page: str,
     gangsaw: CommandLine,
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In this process, without workers; it finds the stores of earlier examples that it reads."""
-    write_stores(index)
-    language, text = EXAMPLES[index]
-    if language == "python":
-        exec(text, {})
-        return
+    """In this process, without workers; Python blocks of a page share their names."""
     monkeypatch.setattr("gangsaw.tasks.api.functions.workers", lambda **_: nullcontext())
+    names: dict[str, Any] = {}
     failures: list[str] = []
 
     def run(words: list[str], stdin: Path) -> int:
@@ -130,15 +147,22 @@ def test_example(
         failures.extend([ran.err] * (ran.code != 0))
         return ran.code
 
-    code, written = run_shell(text, tmp_path_factory.mktemp("shell"), run)
-    assert code == 0, (text, written, failures)
+    for language, text in EXAMPLES[page]:
+        write_stores(text)
+        if language == "python":
+            exec(text, names)
+            continue
+        code, written = run_shell(text, tmp_path_factory.mktemp("shell"), run)
+        assert code == 0, (text, written, failures)
 
 
 @pytest.mark.full
 @pytest.mark.usefixtures("sources")
 def test_an_example_in_a_shell() -> None:
     """As a user runs it: with the command that is installed, and its workers."""
-    (text,) = (text for _, text in EXAMPLES if text.startswith("gangsaw compress access.log"))
+    text = (
+        "gangsaw compress access.log access.zarr && gangsaw verify access.zarr --against access.log"
+    )
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", text],
@@ -153,18 +177,19 @@ def test_an_example_in_a_shell() -> None:
 
 
 def test_both_languages_have_examples() -> None:
-    """They were found, and so were the stores that later ones read."""
-    assert {language for language, _ in EXAMPLES} == {"sh", "python"}
-    commands = "".join(text for language, text in EXAMPLES if language == "sh")
-    for store in STORES:
-        assert re.search(rf"gangsaw compress .*{store}", commands), store
+    """They were found, also below the folder of the documentation."""
+    assert {language for blocks in EXAMPLES.values() for language, _ in blocks} == {"sh", "python"}
+    assert any(page.startswith("docs/how-to") for page in EXAMPLES)
 
 
 def test_the_example_on_a_gpu(cupy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene(tmp_path)
     monkeypatch.chdir(tmp_path)
     package.compress("scene.hdr", "scene.zarr")
-    (text,) = (text for where, *of, text in BLOCKS if (where, *of) == ("gpu", "python"))
+    page = ROOT / "docs" / "how-to" / "gpu.md"
+    (text,) = (
+        text for mark, language, text in blocks_of(page) if (mark, language) == ("gpu", "python")
+    )
     names: dict[str, Any] = {}
     exec(text, names)
     assert isinstance(names["window"], cupy.ndarray)
