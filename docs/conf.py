@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_make"))
 
 import reference  # noqa: E402 - it lies in the folder that was added
+
 from gangsaw import __version__ as release  # noqa: E402
 
 reference.write_pages(HERE)
@@ -28,7 +29,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "_make", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_build", "jupyter_execute", "_make", "**/.ipynb_checkpoints"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb", ".rst": "restructuredtext"}
 
 # Markdown and notebooks

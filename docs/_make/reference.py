@@ -215,8 +215,8 @@ def _format_lines() -> Iterator[str]:
     from gangsaw.tasks.formats.contract.table import formats, tabulate_formats
 
     yield from ("# Formats", "")
-    yield "`--format NAME` names a format. Without it the content of a source decides, then its suffix."
-    yield "For a target the suffix decides. `gangsaw compress --dry-run FILE STORE` says what was found."
+    yield "`--format NAME` names a format. Without it the content of a source decides, then its"
+    yield "suffix. For a target the suffix decides. `gangsaw compress --dry-run` prints the choice."
     yield from ("", tabulate_formats(formats().values()))
 
 
@@ -225,8 +225,8 @@ def _codec_lines() -> Iterator[str]:
     from gangsaw.codecs.core import codec_table
 
     yield from ("# Codecs", "")
-    yield "Each codec is registered with Zarr under its name. Options of `gangsaw compress` are keywords in"
-    yield "Python. Options without a value here take the default of the class."
+    yield "Each codec is registered with Zarr under its name. Its options are options of"
+    yield "`gangsaw compress` and keywords of `gangsaw.compress`."
     for name in codec_table.names():
         kind = codec_table.entry_of(name).attr
         short = name.removeprefix("gangsaw.")
