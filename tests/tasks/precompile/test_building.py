@@ -1,8 +1,7 @@
-"""Packs are built from first runs, and hold what these need."""
+"""Packs hold what samples of a codec need; `.ci/run` shows it of first runs."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -14,7 +13,6 @@ import pytest
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba.packs import levels, pack_files, packs
 from gangsaw.tasks.precompile import building
-from gangsaw.tasks.precompile.first_runs import first_runs
 
 COMPILED = """
 from gangsaw.codecs.core.numba.packs.compile_counts import counters
@@ -26,12 +24,6 @@ import sys
 from gangsaw.tasks.precompile.samples import run_samples
 for codec in sys.argv[1:]:
     run_samples(codec)
-"""
-COMMANDS = """
-import json, sys
-from gangsaw.cli import main
-for words in json.loads(sys.argv[1]):
-    assert main(words) == 0, words
 """
 AT_END = f"import atexit; atexit.register(exec, {COMPILED!r}, {{}})"
 
@@ -69,33 +61,10 @@ def compiled(tmp_path: Path, code: str, *arguments: str) -> int:
 
 @pytest.mark.full
 @pytest.mark.skipif(not levels.host_levels(), reason="this processor has the features of no level")
-def test_with_a_pack_of_first_runs_they_compile_nothing(tmp_path: Path) -> None:
-    """Each first run, after a build from the lists for the plainest level that is used here.
-
-    Commands of a run share a process, whose imports take longer than they: there, too, it would
-    compile what one of them lacks.
-    """
-    able = levels.host_levels()
-    used = [level.name for level in able if level.wide == able[0].wide]
-    (built,) = building.build_packs([used[-1]], into=tmp_path / "packs", first_runs=True)
-    assert built.ran
-    for name, first in first_runs().items():
-        first.make(tmp_path)
-        commands = [[*words, *overwriting(words[0])] for words in first.commands]
-        assert compiled(tmp_path, COMMANDS, json.dumps(commands)) == 0, name
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not levels.host_levels(), reason="this processor has the features of no level")
 def test_with_a_pack_of_a_codec_its_samples_compile_nothing(tmp_path: Path) -> None:
     (built,) = building.build_packs(into=tmp_path / "packs", codec="integers")
     assert built.ran
     assert compiled(tmp_path, SAMPLES, "integers") == 0
-
-
-def overwriting(command: str) -> tuple[str, ...]:
-    """Return the option that lets a command write what an earlier run wrote."""
-    return () if command in ("search", "extract", "demo", "verify", "append") else ("--overwrite",)
 
 
 @pytest.mark.full

@@ -1,0 +1,108 @@
+"""README and documentation: length, sentences, links, and figures equal to the results."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from statistics import quantiles
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+# pages that docs/_make/reference.py writes, where the site was built here
+GENERATED = re.compile(
+    r"docs/(_build|jupyter_execute|reference/(commands|api|spec|formats|codecs|extras)"
+    r"|explanation/results|project/(changelog|contributing))\b"
+)
+FOUND = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [path for path in FOUND if not GENERATED.search(str(path))]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+IDS = [str(path.relative_to(ROOT)) for path in PAGES]
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of prose of a page: no code, tables, directives, headings or lists."""
+    text = re.sub(r"(```|:::+).*?\1", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    found = []
+    for block in re.split(r"\n\s*\n|\n(?=[-*] |\d+\. )", text):
+        block = re.sub(r"^([-*]|\d+\.)\s+", "", block.strip())
+        if block and not block.startswith(("#", "|", "!", ":", "(", "```")):
+            found.append(" ".join(block.split()))
+    return found
+
+
+def sentences(paragraph: str) -> list[str]:
+    """Return the sentences of a paragraph; code and targets of links count as one word."""
+    plain = re.sub(r"`[^`]*`", "code", re.sub(r"\]\([^)]*\)", "]", paragraph))
+    return [one for one in re.split(r"(?<=[.!?:])\s+(?=[A-Z\[*\"])", plain) if one.strip()]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=IDS)
+def test_sentences_are_short(path: Path) -> None:
+    """Nine of ten have at most 25 words; a paragraph has at most five."""
+    blocks = paragraphs(path.read_text())
+    lengths = [len(one.split()) for block in blocks for one in sentences(block)]
+    if len(lengths) > 1:
+        assert quantiles(lengths, n=10)[-1] <= 25, sorted(lengths)[-5:]
+    assert [block for block in blocks if len(sentences(block)) > 5] == []
+
+
+def test_the_readme_is_one_page() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
+def test_the_first_command_comes_early() -> None:
+    text = (ROOT / "README.md").read_text()
+    before = text[: text.index("gangsaw compress")]
+    assert len(re.sub(r"[|#!\[\]()-]", " ", before).split()) <= 150
+
+
+@pytest.mark.parametrize("path", PAGES, ids=IDS)
+def test_links_lead_to_files(path: Path) -> None:
+    """Those of pages of the site are also checked when it is built."""
+    links = re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", path.read_text())
+    missing = [
+        link
+        for link in links
+        if "://" not in link
+        and not link.startswith("mailto:")
+        and not GENERATED.search(str((path.parent / link).resolve()))
+        and not (path.parent / link).resolve().exists()
+    ]
+    assert missing == []
+
+
+@pytest.fixture
+def ratios(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script that draws the chart of stored sizes."""
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_make")
+    monkeypatch.delitem(sys.modules, "ratios", raising=False)
+    import ratios as module  # type: ignore[import-not-found]
+
+    return module  # type: ignore[no-any-return]
+
+
+def test_the_chart_and_the_table_show_the_results(ratios: ModuleType) -> None:
+    """As `python docs/_make/ratios.py` writes them."""
+    found = ratios.comparisons()
+    assert (ratios.PICTURES / "ratios.svg").read_text() == ratios.draw_bars(found)
+    readme = (ROOT / "README.md").read_text()
+    assert ratios.with_table(readme, ratios.table_lines(found)) == readme
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+def test_a_notebook_stores_its_outputs(path: Path) -> None:
+    """The documentation shows them; `python docs/_make/notebooks.py` writes them."""
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["execution_count"] for cell in cells)
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert any("image/png" in output.get("data", ()) for output in outputs) or path.stem == "arrays"
+    assert not any(output["output_type"] == "error" for output in outputs)
+
+
+def test_notebooks_are_found() -> None:
+    assert {path.stem for path in NOTEBOOKS} >= {"hyperspectral", "reads", "tcr"}
