@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from statistics import quantiles
 from types import ModuleType
 
 import pytest
+
+from gangsaw.tasks.formats.contract import table
 
 ROOT = Path(__file__).resolve().parents[1]
 # pages that docs/_make/reference.py writes, where the site was built here
@@ -77,17 +81,37 @@ def test_links_lead_to_files(path: Path) -> None:
 
 
 @pytest.fixture
-def ratios(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The script that draws the chart of stored sizes."""
+def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
+    """Import a script of docs/_make by its name."""
     monkeypatch.syspath_prepend(ROOT / "docs" / "_make")
-    monkeypatch.delitem(sys.modules, "ratios", raising=False)
-    import ratios as module  # type: ignore[import-not-found]
 
-    return module  # type: ignore[no-any-return]
+    def load(name: str) -> ModuleType:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        return import_module(name)
+
+    return load
 
 
-def test_the_chart_and_the_table_show_the_results(ratios: ModuleType) -> None:
+def test_every_command_name_and_format_has_its_page(
+    script: Callable[[str], ModuleType], tmp_path: Path
+) -> None:
+    """Reference pages are generated from the entry points, commands and `__all__`."""
+    pages = script("reference")
+    pages.write_pages(tmp_path)
+    for name, _ in pages.commands():
+        page = tmp_path / "reference" / "commands" / f"{name.replace(' ', '-')}.md"
+        assert page.read_text().startswith(f"# gangsaw {name}\n"), name
+    for module, names in pages.public_names().items():
+        text = (tmp_path / "reference" / "api" / f"{module}.rst").read_text()
+        missing = [name for name in names if not re.search(rf"^\.\. auto\w+:: {name}$", text, re.M)]
+        assert [name for name in missing if not name.endswith("V2")] == [], module
+    formats = (tmp_path / "reference" / "formats.md").read_text()
+    assert all(f"| `{name}` |" in formats for name in table.formats())
+
+
+def test_the_chart_and_the_table_show_the_results(script: Callable[[str], ModuleType]) -> None:
     """As `python docs/_make/ratios.py` writes them."""
+    ratios = script("ratios")
     found = ratios.comparisons()
     assert (ratios.PICTURES / "ratios.svg").read_text() == ratios.draw_bars(found)
     readme = (ROOT / "README.md").read_text()

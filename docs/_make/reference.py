@@ -96,7 +96,7 @@ def _write_commands(folder: Path) -> None:
         page = name.replace(" ", "-")
         names.append((page, name, command.help.split("\n\n")[0]))
         _write(folder / f"{page}.md", "\n".join(_command_lines(name, command)))
-    wanted = {f"{page}.md" for page, _, _ in names} | {"index.md"}
+    wanted = {f"{page}.md" for page, _, _ in names}
     for path in folder.glob("*.md"):
         if path.name not in wanted:
             path.unlink()
@@ -105,8 +105,8 @@ def _write_commands(folder: Path) -> None:
     ]
     lines = ["# Command line", "", *table(("command", "use"), rows), ""]
     lines += ["Exit codes: 0 done, 1 failure, 2 wrong use, 130 interrupted.", ""]
-    lines += ["```{toctree}", ":hidden:", "", *(page for page, _, _ in names), "```"]
-    _write(folder / "index.md", "\n".join(lines))
+    lines += ["```{toctree}", ":hidden:", "", *(f"commands/{page}" for page, _, _ in names)]
+    _write(folder.with_suffix(".md"), "\n".join([*lines, "```"]))  # `index` is a command
 
 
 def _command_lines(name: str, command: Any) -> Iterator[str]:

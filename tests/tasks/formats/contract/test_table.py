@@ -1,4 +1,4 @@
-"""The table of formats: what the README, the help and the error texts say of it."""
+"""The table of formats: what the help and the error texts say of it."""
 
 from __future__ import annotations
 
@@ -21,18 +21,12 @@ from gangsaw.tasks.formats.contract.format import Format, Look, Sure
 from gangsaw.tasks.formats.contract.opening import find_format, open_paths
 from gangsaw.tasks.jobs.figures import report
 
-ROOT = Path(__file__).parents[4]
-
 
 def ours() -> list[Format]:
     """The formats that the package brings."""
     entries = entry_points(group=table.GROUP)
     names = {e.name for e in entries if e.value.startswith("gangsaw.tasks.")}
     return [kind for kind in table.formats().values() if kind.name in names]
-
-
-def test_the_readme_lists_them() -> None:
-    assert table.tabulate_formats(ours()) in (ROOT / "README.md").read_text()
 
 
 def test_their_names_are_those_of_the_table() -> None:
