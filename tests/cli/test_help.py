@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import typer
+from helpers.command_line import CommandLine
 from typer import rich_utils
 from typer.testing import CliRunner
 
@@ -123,6 +124,58 @@ def test_help_fits_into_80_columns(
     text = CliRunner().invoke(app, [*name.split(), "--help"]).output
     assert max(map(len, text.splitlines())) <= 80
     assert "…" not in text  # what is cut off
+
+
+@pytest.mark.parametrize(("name", "command"), GIVEN)
+def test_placeholders_are_words_for_people(name: str, command: Any) -> None:
+    """N, X, PATH or NAME, not the type of the value."""
+    for one in options(command):
+        shown = "" if one.is_flag else one.make_metavar(typer.Context(command))
+        assert not re.match(r"(TEXT|INTEGER|FLOAT)\b", shown), (name, one.opts, shown)
+
+
+def helped(*words: str) -> set[str]:
+    """Return the options that a help shows at the beginning of a line of its panels."""
+    text = CliRunner().invoke(app, list(words)).output
+    return set(re.findall(r"^│ \*? *(--[\w-]+)", text, re.MULTILINE))
+
+
+def test_short_help_leaves_out_formats_and_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rich_utils, "MAX_WIDTH", 200)
+    short, everything = helped("compress", "--help"), helped("compress", "--help-all")
+    flags = {one.opts[0] for one in options(COMMANDS["compress"])} | {"--help"}
+    assert everything == flags
+    assert everything - short >= {"--phred", "--shape", "--tls-key", "--variable"}
+    assert short >= {"--codec", "--chunks", "--workers", "--format", "--resume", "--help-all"}
+    text = CliRunner().invoke(app, ["compress", "--help"], prog_name="gangsaw").output
+    number = len(everything - short)
+    assert f"{number} more options (cluster, source): gangsaw compress --help-all" in text
+    assert helped("compress", "--help-all") == everything  # nothing stays hidden
+    assert helped("help", "compress") == everything
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("fastq", ["FASTQ", "--phred", "--shard", "options of gangsaw decompress"]),
+        ("miriad", ["not written", 'pip install "gangsaw[radio]"']),
+        ("gangsaw.ccsds123", ["gangsaw.codecs.Ccsds123", "--bit-depth"]),
+        ("kernels", ["build", "warm"]),
+    ],
+)
+def test_help_of_a_name(gangsaw: CommandLine, name: str, words: list[str]) -> None:
+    text = gangsaw.ok("help", name).out
+    assert [word for word in words if word not in text] == []
+
+
+def test_help_of_no_name_is_that_of_the_program(gangsaw: CommandLine) -> None:
+    assert gangsaw.ok("help").out.split() == gangsaw.ok("--help").out.split()
+
+
+def test_help_of_an_unknown_name(gangsaw: CommandLine) -> None:
+    ran = gangsaw("help", "fastp")
+    assert ran.code == 2
+    assert "did you mean fasta or fastq?" in ran.err or "did you mean fastq" in ran.err
 
 
 @pytest.mark.parametrize(("name", "command"), GIVEN)

@@ -23,6 +23,7 @@ from gangsaw.cli import (
     completion,
     compress,
     decompress,
+    help,
     info,
     kernels,
     status,
@@ -56,6 +57,7 @@ app.command()(info.info)
 app.command()(bench.bench)
 app.command()(status.status)
 app.command()(completion.completion)
+app.command()(help.help)
 app.add_typer(kernels.app, name="kernels")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from gangsaw.cli.short_help import position_in_help, with_short_help
 from gangsaw.cli.verbose import with_verbose
 from gangsaw.codecs.core.errors import JobFailed, first_line
 from gangsaw.codecs.core.plugins import entry_points
@@ -30,14 +31,14 @@ class CommandTable(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return all command names for the help; all commands are imported for their summaries."""
         self._load(self._table)
-        return super().list_commands(ctx)
+        return sorted(super().list_commands(ctx), key=position_in_help)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, or None; for an unknown name, print the most similar one."""
         if cmd_name not in self.commands:
             self._load([cmd_name] if cmd_name in self._table else self._table)
         found = super().get_command(ctx, cmd_name)
-        return None if found is None else with_verbose(found)
+        return None if found is None else with_short_help(with_verbose(found), cmd_name)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; convert EOFError, which typer would report as an interrupt."""

@@ -1,0 +1,160 @@
+"""Short help of commands: `--help` shows common options, `--help-all` all of them.
+
+Options of one format and of clusters fill pages. `--help` leaves them out and says how many there
+are. `gangsaw help NAME` shows all options of a command, a format or a codec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+LONG_PANELS = ("Cluster", "Source", "Target")  # titles, or their first word, that --help omits
+ALL = "--help-all"
+COMMON = {"--workers", "--format"}  # options of these panels that --help shows
+FIELDS = {
+    "Stores": ("compress", "decompress", "verify", "info", "extract"),
+    "Sequences": ("align", "append", "bin", "index-genome", "index-reads"),
+    "Search": ("index", "search"),
+    "Receptors": ("tcr",),
+    "Images": ("demo", "stream"),
+    "This installation": ("bench", "completion", "help", "kernels", "status"),
+}
+# placeholders of values in the help, by option; others follow from the type
+PLACEHOLDERS = {
+    "block": "N,N,...",
+    "chunks": "N,N,...",
+    "bit_depth": "N|auto",
+    "dtype": "NAME",
+    "group": "NAME",
+    "offset": "N",
+    "scheduler": "ADDRESS",
+    "scheduler_file": "PATH",
+    "scratch": "PATH",
+    "sets": "N,N,...",
+    "shape": "N,N,...",
+    "size": "N,N,...",
+    "scene": "N,N,...",
+    "tags": "NAME,...",
+    "tls_ca_file": "PATH",
+    "tls_cert": "PATH",
+    "tls_key": "PATH",
+    "variable": "NAME",
+}
+BY_TYPE = {"integer": "N", "integer range": "N", "float": "X", "float range": "X", "path": "PATH"}
+C = TypeVar("C")
+
+
+def with_short_help(command: C, name: str) -> C:
+    """Give a command, or all commands of a group, a short help and the option --help-all."""
+    found: Any = command
+    if hasattr(found, "commands"):
+        found.rich_help_panel = field_of(name)
+        for one in found.commands.values():
+            with_short_help(one, name)
+        return command
+    flags = {flag for one in found.params for flag in one.opts}
+    if ALL in flags:
+        return command
+    found.rich_help_panel = field_of(name)
+    for one in found.params:
+        _name_value(one)
+    if any(_is_long(one) for one in found.params):
+        found.params.append(_option())
+        found.format_help = _shortened(found, found.format_help)
+    return command
+
+
+def field_of(name: str) -> str | None:
+    """Return the title of the group of commands in the help, None for those of plugins."""
+    return next((title for title, names in FIELDS.items() if name in names), "Plugins")
+
+
+def position_in_help(name: str) -> int:
+    """Return the position of a command among all; those of plugins come last."""
+    names = [one for group in FIELDS.values() for one in group]
+    return names.index(name) if name in names else len(names)
+
+
+def _name_value(option: Any) -> None:
+    """Set the placeholder of an option's value, if it has none."""
+    if option.param_type_name == "option" and option.metavar is None and not option.is_flag:
+        option.metavar = PLACEHOLDERS.get(option.name) or BY_TYPE.get(option.type.name)
+
+
+def _is_long(option: Any) -> bool:
+    """Return True for an option that --help leaves out."""
+    panel = getattr(option, "rich_help_panel", None) or ""
+    return panel.split(":")[0] in LONG_PANELS and not COMMON & {*option.opts}
+
+
+def _shortened(command: Any, write: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that writes the help without the long panels, and says so at its end."""
+
+    def format_help(context: Any, formatter: Any) -> None:
+        if context.meta.get(ALL):
+            write(context, formatter)
+            return
+        left_out = [one for one in command.params if _is_long(one)]
+        titles = dict.fromkeys(one.rich_help_panel.split(":")[0].lower() for one in left_out)
+        said = f"{len(left_out)} more options ({', '.join(titles)}): {context.command_path} {ALL}"
+        with _hidden(left_out), _ended_by(command, said):
+            write(context, formatter)
+
+    return format_help
+
+
+@contextmanager
+def _hidden(options: list[Any]) -> Iterator[None]:
+    """Hide options from the help that is written meanwhile, and from nothing else."""
+    for one in options:
+        one.hidden = True
+    try:
+        yield
+    finally:
+        for one in options:
+            one.hidden = False
+
+
+@contextmanager
+def _ended_by(command: Any, text: str) -> Iterator[None]:
+    """Add a paragraph to the end of the help that is written meanwhile."""
+    before = command.epilog
+    command.epilog = "\n\n".join(filter(None, (before, text)))
+    try:
+        yield
+    finally:
+        command.epilog = before
+
+
+def _show_all(context: typer.Context, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        context.meta[ALL] = True
+        typer.echo(context.get_help())
+        context.exit()
+
+
+def _declare(
+    everything: Annotated[
+        bool,
+        typer.Option(
+            ALL,
+            help="Show all options, those of formats and clusters, too, and exit.",
+            callback=_show_all,
+            is_eager=True,
+        ),
+    ] = False,
+) -> None:
+    """Declare the option --help-all, which typer converts to a parameter."""
+
+
+def _option() -> Any:
+    """Return the option --help-all."""
+    app = typer.Typer(add_completion=False)
+    app.command()(_declare)
+    (option,) = typer.main.get_command(app).params
+    option.expose_value = False
+    return option
