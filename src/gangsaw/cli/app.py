@@ -18,7 +18,7 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import (
+from gangsaw.cli.commands import (
     bench,
     completion,
     compress,

@@ -6,9 +6,9 @@ are. `gangsaw help NAME` shows all options of a command, a format or a codec.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Protocol, TypeVar, cast
 
 import typer
 
@@ -48,20 +48,54 @@ BY_TYPE = {"integer": "N", "integer range": "N", "float": "X", "float range": "X
 C = TypeVar("C")
 
 
+class TypeOfValue(Protocol):
+    """Type of the value of an option."""
+
+    name: str
+
+
+class HelpParameter(Protocol):
+    """Argument or option of a typer command."""
+
+    name: str
+    opts: list[str]
+    type: TypeOfValue
+    metavar: str | None
+    param_type_name: str
+    rich_help_panel: str | None
+    hidden: bool
+    expose_value: bool
+
+
+class HelpWriter(Protocol):
+    """Method of a command that writes its help."""
+
+    def __call__(self, context: typer.Context, formatter: object) -> None:
+        """Write the help of the context's command."""
+
+
+class Command(Protocol):
+    """Typer command with its parameters."""
+
+    params: list[HelpParameter]
+    epilog: str | None
+    rich_help_panel: str | None
+    format_help: HelpWriter
+
+
 def with_short_help(command: C, name: str) -> C:
     """Give a command, or all commands of a group, a short help and the option --help-all."""
-    found: Any = command
-    if hasattr(found, "commands"):
-        found.rich_help_panel = field_of(name)
-        for one in found.commands.values():
+    found = cast(Command, command)
+    found.rich_help_panel = field_of(name)
+    if hasattr(command, "commands"):
+        for one in command.commands.values():
             with_short_help(one, name)
         return command
     flags = {flag for one in found.params for flag in one.opts}
     if ALL in flags:
         return command
-    found.rich_help_panel = field_of(name)
-    for one in found.params:
-        _name_value(one)
+    for each in found.params:
+        _name_value(each)
     if any(_is_long(one) for one in found.params):
         found.params.append(_option())
         found.format_help = _shortened(found, found.format_help)
@@ -79,36 +113,40 @@ def position_in_help(name: str) -> int:
     return names.index(name) if name in names else len(names)
 
 
-def _name_value(option: Any) -> None:
+def _name_value(option: HelpParameter) -> None:
     """Set the placeholder of an option's value, if it has none."""
-    if option.param_type_name == "option" and option.metavar is None and not option.is_flag:
+    if (
+        option.param_type_name == "option"
+        and option.metavar is None
+        and not getattr(option, "is_flag", False)
+    ):
         option.metavar = PLACEHOLDERS.get(option.name) or BY_TYPE.get(option.type.name)
 
 
-def _is_long(option: Any) -> bool:
+def _is_long(option: HelpParameter) -> bool:
     """Return True for an option that --help leaves out."""
     panel = getattr(option, "rich_help_panel", None) or ""
     return panel.split(":")[0] in LONG_PANELS and not COMMON & {*option.opts}
 
 
-def _shortened(command: Any, write: Callable[..., None]) -> Callable[..., None]:
+def _shortened(command: Command, write: HelpWriter) -> HelpWriter:
     """Return a function that writes the help without the long panels, and says so at its end."""
 
-    def format_help(context: Any, formatter: Any) -> None:
+    def format_help(context: typer.Context, formatter: object) -> None:
         if context.meta.get(ALL):
             write(context, formatter)
             return
         left_out = [one for one in command.params if _is_long(one)]
-        titles = dict.fromkeys(one.rich_help_panel.split(":")[0].lower() for one in left_out)
-        said = f"{len(left_out)} more options ({', '.join(titles)}): {context.command_path} {ALL}"
-        with _hidden(left_out), _ended_by(command, said):
+        titles = dict.fromkeys((one.rich_help_panel or "").split(":")[0] for one in left_out)
+        where = f"({', '.join(titles).lower()}): {context.command_path} {ALL}"
+        with _hidden(left_out), _ended_by(command, f"{len(left_out)} more options {where}"):
             write(context, formatter)
 
     return format_help
 
 
 @contextmanager
-def _hidden(options: list[Any]) -> Iterator[None]:
+def _hidden(options: list[HelpParameter]) -> Iterator[None]:
     """Hide options from the help that is written meanwhile, and from nothing else."""
     for one in options:
         one.hidden = True
@@ -120,7 +158,7 @@ def _hidden(options: list[Any]) -> Iterator[None]:
 
 
 @contextmanager
-def _ended_by(command: Any, text: str) -> Iterator[None]:
+def _ended_by(command: Command, text: str) -> Iterator[None]:
     """Add a paragraph to the end of the help that is written meanwhile."""
     before = command.epilog
     command.epilog = "\n\n".join(filter(None, (before, text)))
@@ -151,10 +189,10 @@ def _declare(
     """Declare the option --help-all, which typer converts to a parameter."""
 
 
-def _option() -> Any:
+def _option() -> HelpParameter:
     """Return the option --help-all."""
     app = typer.Typer(add_completion=False)
     app.command()(_declare)
-    (option,) = typer.main.get_command(app).params
+    (option,) = cast(Command, typer.main.get_command(app)).params
     option.expose_value = False
     return option

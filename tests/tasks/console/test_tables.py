@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gangsaw.cli.status import JOBS, WORKERS
+from gangsaw.cli.commands.status import JOBS, WORKERS
 from gangsaw.tasks.console.output import print_table
 
 FIGURE = "-1.234e-300"

@@ -1,0 +1,1 @@
+"""Commands of the package itself, one per file; those of domains are in the plugin table."""
