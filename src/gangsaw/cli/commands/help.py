@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -26,7 +26,7 @@ def help(
     from gangsaw.codecs.core import codec_table
     from gangsaw.tasks.formats.contract.table import formats
 
-    root = context.find_root()
+    root = cast(typer.Context, context.find_root())
     names = root.command.list_commands(root)  # type: ignore[attr-defined]
     codecs = {one.removeprefix(codec_table.PREFIX): one for one in codec_table.capabilities()}
     if name is None:
