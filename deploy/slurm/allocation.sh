@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # sbatch allocation.sh scene.hdr scene.zarr: scheduler, workers on each node and the command in one job.
+# See docs/how-to/slurm.md.
 # sbatch --gres=gpu:4 allocation.sh ...: a worker per GPU; dask-cuda starts them.
 # GANGSAW_RUN="apptainer exec --nv /shared/gangsaw.sif" sbatch ...: all of it in containers.
 #SBATCH --job-name=gangsaw

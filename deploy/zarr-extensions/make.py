@@ -2,8 +2,10 @@
 
     python deploy/zarr-extensions/make.py FOLDER
 
-A folder per codec, as the registry has them below `codecs/`: README.md, schema.json, format.md (the
-bytes) and an example store. What lies beside this file are README.md and schema.json of each.
+FOLDER gets one folder per codec, in the form of https://github.com/zarr-developers/zarr-extensions:
+README.md, schema.json, format.md (the bytes) and an example store. Without FOLDER the pages in
+`codecs/`, next to this file, are written again: README.md and schema.json of each codec. Nothing
+was submitted, as the registry licenses its pages under CC BY 3.0.
 """
 
 import argparse
