@@ -39,9 +39,8 @@ def print_addresses(home: str = HOME) -> None:
     for label, address in links.items():
         print(f'"{label}" = "{address}"')
     for label, address in links.items():
-        print(
-            f"[![{label}](https://img.shields.io/badge/{label.replace(' ', '%20')}-blue)]({address})"
-        )
+        badge = f"https://img.shields.io/badge/{label.replace(' ', '%20')}-blue"
+        print(f"[![{label}]({badge})]({address})")
 
 
 if __name__ == "__main__":
