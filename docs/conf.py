@@ -13,7 +13,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_make"))
 
-import reference  # noqa: E402 - it lies in the folder that was added
+import addresses  # noqa: E402 - it lies in the folder that was added
+import reference  # noqa: E402
 
 from gangsaw import __version__ as release  # noqa: E402
 
@@ -63,6 +64,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "navigation_with_keys": False,
+    **addresses.theme_options(),
 }
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True

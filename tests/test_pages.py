@@ -30,7 +30,13 @@ from gangsaw.tasks.hyperspectral.synthetic import make_scene
 ROOT = Path(__file__).resolve().parents[1]
 MARK = r"(?:<!-- ci: (run|gpu|cluster|never) -->\n)?"  # of what is not run here
 BLOCK = re.compile(MARK + r"```(sh|python)\n(.*?)```", re.DOTALL)
-GENERATED = ("_build", "reference", "explanation/results", "project")  # no examples of their own
+GENERATED = (  # no examples of their own
+    "_build",
+    "reference",
+    "explanation/results",
+    "project/changelog",
+    "project/contributing",
+)
 PAGES = [
     ROOT / "README.md",
     *(

@@ -271,7 +271,7 @@ def _write_shown(docs: Path) -> None:
     for page, source in pages.items():
         path = REPOSITORY / source
         _write(docs / f"{page}.md", _with_links(path, docs / page, docs, homes))
-    for folder, title in (("reference/spec", "Stored bytes"), (RESULTS, "Benchmarks")):
+    for folder, title in (("reference/spec", "Stored bytes"), (RESULTS, "Results of benchmarks")):
         names = sorted(page.rpartition("/")[2] for page in pages if page.startswith(folder))
         _write(
             docs / folder / "index.md", "\n".join([f"# {title}", "", "```{toctree}", *names, "```"])
