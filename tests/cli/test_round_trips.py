@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -331,6 +332,23 @@ def test_demo_on_a_file_and_a_cluster(gangsaw: CommandLine, tmp_path: Path) -> N
     figures = gangsaw.ok("demo", scene, "--out", tmp_path / "out", "--json").figures
     assert figures["samples"] == 6 * 50 * 40
     assert (tmp_path / "out/copy.img").read_bytes() == (tmp_path / "mine.img").read_bytes()
+
+
+def test_a_job_whose_parameters_come_from_a_scan_is_resumed(
+    gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check before workers start reads no samples, so it cannot compare a bit depth."""
+    monkeypatch.setattr("gangsaw.tasks.api.functions.workers", lambda **_: nullcontext())
+    scene = write_envi(tmp_path / "scene.hdr", cube("uint16", (5, 40, 33)))
+    store = tmp_path / "scene.zarr"
+    command = ("compress", scene, store, "--bit-depth", "auto", "--chunks", "y=20,x=17")
+    gangsaw.ok(*command)
+    lost = next(path for path in (store / "data" / "c").rglob("*") if path.is_file())
+    lost.unlink()
+    figures = gangsaw.ok(*command, "--resume", "--json").figures
+    assert (figures["resumed"], lost.is_file()) == (3, True)
+    line = gangsaw(*command[:-1], "y=20,x=33", "--resume").failed(2)
+    assert "holds a different job" in line
 
 
 @pytest.mark.full
