@@ -266,7 +266,7 @@ def _differing(stored: Mapping[str, object], wanted: dict[str, object]) -> list[
     A quick dry run reads no samples, so it does not know codec parameters that follow from them,
     such as a bit depth; the job compares these.
     """
-    unknown = {"data"} if dry_run.is_quick() else set()
+    unknown = {"array"} if dry_run.is_quick() else set()
     known = wanted.keys() - unknown
     return [field for field in wanted if field in known and stored.get(field) != wanted[field]]
 
