@@ -5,14 +5,16 @@ from __future__ import annotations
 import doctest
 import inspect
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from numpydoc.docscrape import ClassDoc
 from numpydoc.validate import validate
 
 import gangsaw
+from gangsaw.codecs.core.codec_table import named_class, names
 
 PACKAGES = (
     "gangsaw",
@@ -59,7 +61,7 @@ def members(name: str, kind: type) -> Iterator[str]:
         function = getattr(value, "__func__", value)
         if (
             not member.startswith("_")
-            and (inspect.isfunction(function) or isinstance(value, property))
+            and (inspect.isfunction(function) or isinstance(value, property | cached_property))
             and not any(member in vars(base) for base in kind.__mro__[1:])
         ):
             yield f"{name}.{member}"
@@ -104,6 +106,35 @@ def test_a_name_has_examples(
     assert test.examples
     result = doctest.DocTestRunner(verbose=False, optionflags=FLAGS).run(test)
     assert result.failed == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["ccsds123", "visibility"])
+def test_a_codec_and_its_params_have_one_description(name: str) -> None:
+    codec = named_class(f"gangsaw.{name}")
+    params = import_module(f"gangsaw.codecs.{name}").Params
+    of_codec, of_params = (ClassDoc(kind)["Parameters"] for kind in (codec, params))
+    assert of_codec == of_params
+    assert of_params
+
+
+@pytest.mark.quick(cases=len(names()))
+@pytest.mark.parametrize("codec", sorted(names()))
+def test_defaults_of_a_codec_are_stated(codec: str) -> None:
+    """Each parameter with a default states it; "optional" stands for None."""
+    kind = named_class(codec)
+    described = {
+        name.strip(): parameter.type
+        for parameter in ClassDoc(kind)["Parameters"]
+        for name in parameter.name.split(",")
+    }
+    defaults = {p.name: p.default for p in inspect.signature(kind).parameters.values()}
+    assert described.keys() == defaults.keys()
+    for name, default in defaults.items():
+        stated = described[name].partition("default ")[2]
+        if default is None:
+            assert described[name].endswith("optional")
+        else:
+            assert repr(default) in stated.replace('"', "'").split(" and "), name
 
 
 @pytest.mark.parametrize(
