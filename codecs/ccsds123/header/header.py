@@ -10,7 +10,10 @@ from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
 from gangsaw.codecs.ccsds123.header.bits import RESERVED, Fields, HeaderReader, HeaderWriter
-from gangsaw.codecs.ccsds123.header.tables import check_table, read_table
+from gangsaw.codecs.ccsds123.header.tables import (
+    check_supplementary_table,
+    read_supplementary_table,
+)
 from gangsaw.codecs.ccsds123.params import (
     LOCAL_SUMS,
     MAX_EXTENT,
@@ -116,7 +119,7 @@ def write_header(image: Image, params: Params) -> bytes:
     out = HeaderWriter()
     out.put(IMAGE, _image_fields(image, p))
     for table in p.supplementary:
-        check_table(table.data, image)
+        check_supplementary_table(table.data, image)
         out.data += table.data
     _write_predictor(out, p)
     _write_coder(out, p)
@@ -178,7 +181,8 @@ def read_header(
     image = _checked(_image, values)
     choices = _image_choices(values)
     choices["supplementary"] = tuple(
-        SupplementaryTable(read_table(source, image)) for _ in range(values["n_supplementary"])
+        SupplementaryTable(read_supplementary_table(source, image))
+        for _ in range(values["n_supplementary"])
     )
     choices |= _read_predictor(source, image, init_weights)
     choices |= _read_coder(source, image, values["coder"])

@@ -19,18 +19,18 @@ FLOAT_TABLE = 2  # type code of a supplementary table
 PURPOSES = (0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15)
 
 
-def check_table(table: bytes, image: Image) -> None:
+def check_supplementary_table(table: bytes, image: Image) -> None:
     """Raise BadParams if bytes are no whole supplementary table of an image."""
     source = HeaderReader(table)
     try:
-        read_table(source, image)
+        read_supplementary_table(source, image)
     except CorruptChunk as error:
         raise BadParams(f"supplementary table: {error.reason}") from None
     if source.n_bytes != len(table):
         raise BadParams(f"supplementary table has {len(table)} bytes, needs {source.n_bytes}")
 
 
-def read_table(source: HeaderReader, image: Image) -> bytes:
+def read_supplementary_table(source: HeaderReader, image: Image) -> bytes:
     """Return the bytes of a supplementary table.
 
     Its elements belong to the user; only its length is checked.
