@@ -16,11 +16,28 @@ QUEUED = {"slurm", "kubernetes"}  # kinds with workers that wait in a queue
 class Certificates:
     """TLS files of the user, in PEM; "" leaves each to Dask's configuration.
 
-    Attributes
+    Parameters
     ----------
-    ca_file : certificate of the authority that signed all certificates of the cluster
-    cert : certificate of this client
-    key : private key of `cert`; "" reads it from the file `cert`
+    ca_file : str, default ""
+        Certificate of the authority that signed all certificates of the cluster.
+    cert : str, default ""
+        Certificate of this client.
+    key : str, default ""
+        Private key of `cert`; "" reads it from the file `cert`.
+
+    See Also
+    --------
+    connect : Yield a client, also with certificates.
+
+    Examples
+    --------
+    >>> from gangsaw.cluster import Certificates
+    >>> Certificates() == Certificates("", "", "")
+    True
+    >>> Certificates("missing.pem", "client.pem")
+    Traceback (most recent call last):
+        ...
+    ValueError: missing.pem: no such file of certificates
     """
 
     ca_file: str = ""

@@ -164,20 +164,50 @@ def connect(
 
     Parameters
     ----------
-    cluster : "local", "cuda", "slurm", "kubernetes", "ssh", or the address of a scheduler; settings
-        are those of `gangsaw.yaml` in Dask's configuration
-    workers, threads : number of workers, and threads of each; 0 leaves them to machine and settings
-    device : "gpu" requests GPUs from SLURM or Kubernetes
-    scheduler_file : file in which a running scheduler wrote its address
-    wait_workers : number of workers to wait for
-    certificates : of TLS; None uses those of Dask's configuration, or temporary ones
-    dashboard : True serves Dask's dashboard
-    silent : hide log lines
+    cluster : str, default ""
+        "local", "cuda", "slurm", "kubernetes", "ssh", or the address of a scheduler. Their settings
+        are those of `gangsaw.yaml` in Dask's configuration, which also has the default.
+    workers, threads : int, default 0
+        Number of workers, and threads of each. 0 leaves them to machine and settings.
+    device : {"cpu", "gpu"}, default "cpu"
+        "gpu" requests GPUs from SLURM or Kubernetes.
+    scheduler_file : str, default ""
+        File in which a running scheduler wrote its address.
+    wait_workers : int, default 0
+        Number of workers to wait for.
+    certificates : Certificates, optional
+        Certificates of TLS. None uses those of Dask's configuration, or temporary ones.
+    dashboard : bool, default False
+        True serves Dask's dashboard.
+    silent : bool, default False
+        True hides log lines.
+
+    Yields
+    ------
+    distributed.Client
+        Client for the parameter `client` of other functions.
 
     Raises
     ------
-    ConnectionError, ModuleNotFoundError, RuntimeError, ValueError
-        As `start`.
+    ConnectionError
+        No scheduler answers, or too few workers came in time.
+    ModuleNotFoundError
+        The package that starts this kind is not installed.
+    RuntimeError
+        The package that starts this kind failed.
+    ValueError
+        An option or a setting is wrong.
+
+    See Also
+    --------
+    gangsaw.workers : Yield a client, with errors of Gangsaw's own.
+
+    Examples
+    --------
+    >>> from gangsaw.cluster import connect
+    >>> with connect("local", workers=1, threads=1, silent=True) as client:
+    ...     client.submit(sum, [1, 2, 3]).result()
+    6
     """
     config = ClusterConfig(
         workers=workers,

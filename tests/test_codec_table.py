@@ -261,7 +261,10 @@ OPTIONS = {option.name for of in codec_table.capabilities().values() for option 
 ASK = ("tasks/engine", "tasks/store", "tasks/jobs", "tasks/console", "tasks/bench", "src/gangsaw")
 
 
-@pytest.mark.parametrize("part", [*ASK, "tasks/api/functions.py", "tasks/api/arguments.py"])
+API = ("arguments", "compression", "functions", "verification")
+
+
+@pytest.mark.parametrize("part", [*ASK, *(f"tasks/api/{name}.py" for name in API)])
 def test_who_asks_names_no_codec(part: str) -> None:
     """No import of a codec, no Zarr name and no option of one, but in docstrings."""
     place = TESTS.parent / part

@@ -16,9 +16,43 @@ from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
 @dataclass(frozen=True, init=False)
 class Bwt(BlockCodec):
-    """Zarr codec `gangsaw.bwt` (Burrows-Wheeler); its keywords are the fields of `Params`.
+    r"""Zarr codec `gangsaw.bwt` of text and other bytes: a Burrows-Wheeler transform in blocks.
 
-    zarr.create_array(store, ..., serializer=Bwt(effort="fast"), compressors=None)
+    It encodes arrays of any rank and of any dtype whose items are plain bytes, without loss. Blocks
+    are transformed [1]_ and coded independently.
+
+    Parameters
+    ----------
+    effort : {"dense", "fast"}, default "dense"
+        Entropy stage: "dense" has mixed adaptive counts, "fast" static tables before the data.
+    block : int, default 4194304
+        Bytes of a block, 64..8388608.
+
+    Raises
+    ------
+    BadParams
+        A parameter is outside its range.
+
+    See Also
+    --------
+    Strings : Codec for strings of any length.
+
+    References
+    ----------
+    .. [1] M. Burrows and D. J. Wheeler, "A Block-sorting Lossless Data Compression Algorithm",
+       SRC Research Report 124, 1994.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr
+    >>> from gangsaw.codecs import Bwt
+    >>> text = np.frombuffer(b"GET /index.html 200\n" * 500, "uint8")
+    >>> stored = zarr.create_array(
+    ...     {}, data=text, chunks=text.shape, serializer=Bwt(effort="fast"), compressors=None
+    ... )
+    >>> bool((stored[:] == text).all()), stored.nbytes_stored() < text.nbytes // 10
+    (True, True)
     """
 
     params: Params

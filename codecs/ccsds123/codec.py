@@ -18,9 +18,97 @@ from gangsaw.codecs.core.zarr.block_codec import BlockCodec, Direction
 
 @dataclass(frozen=True, init=False)
 class Ccsds123(BlockCodec):
-    """Zarr codec `gangsaw.ccsds123`; its keywords are the fields of `Params`.
+    """Zarr codec `gangsaw.ccsds123` of multispectral and hyperspectral images.
 
-    zarr.create_array(store, ..., serializer=Ccsds123(prediction_bands=15), compressors=None)
+    It encodes integers of 8, 16 or 32 bits, of two axes or more, without loss [1]_. Integers of 64
+    bits are narrowed where each sample fits. Symbols are those of the standard.
+
+    Parameters
+    ----------
+    block : tuple of int, default (0, 128, 256)
+        Extents (z, y, x) of a block in samples, 0..65536 each; 0 is the whole chunk.
+    axes : str, default "zyx"
+        Meaning of the array's last axes, in order: a permutation of "zyx".
+    bit_depth : int, default 0
+        Dynamic range D, 2..32 bits, at most the width of the dtype; 0 is that width.
+    prediction_bands : int, default 3
+        Number P of preceding bands for prediction, 0..15.
+    mode : {"full", "reduced"}, default "reduced"
+        Prediction mode.
+    local_sum : str, default "wide_neighbor"
+        Local sum type: "wide_neighbor", "narrow_neighbor", "wide_column" or "narrow_column".
+    register_size : int, default 0
+        Register size R, 32..64 bits; 0 is the smallest conforming one, max(32, D + Omega + 2).
+    weight_resolution : int, default 13
+        Weight resolution Omega, 4..19.
+    weight_interval : int, default 64
+        Update interval t_inc, a power of two in 16..2048.
+    weight_min, weight_max : int, default -1 and 4
+        Limits of the weight update exponent: v_min in -6..9, v_max in v_min..9.
+    init_weights : tuple of tuple of int, optional
+        Custom weights Lambda, one tuple per band; None is the default initialization.
+    init_weight_bits : int, default 0
+        Width Q of custom weights in bits, 3..Omega + 3; 0 without custom weights.
+    init_weights_in_header : bool, default True
+        True if the header contains the custom weights.
+    order : {"bsq", "bi"}, default "bsq"
+        Encoding order.
+    interleave_depth : int, default 0
+        Interleaving depth M of the order "bi", 0..65536; 0 is all bands (BIP).
+    coder : {"sample", "block"}, default "sample"
+        Entropy coder: sample-adaptive or block-adaptive.
+    word_bytes : int, default 1
+        Size B of an output word, 1..8 bytes.
+    unary_limit : int, default 18
+        Unary length limit U_max, 8..32.
+    rescale : int, default 4
+        Rescaling counter size gamma*, max(4, gamma_0 + 1)..11.
+    initial_count : int, default 1
+        Initial count exponent gamma_0, 1..8.
+    accumulator_init : int or tuple of int, default 5
+        Accumulator constant K, 0..min(D - 2, 14), or one constant k'' per band. A single K is
+        lowered to D - 2.
+    samples_per_block : int, default 16
+        Block size J of the block-adaptive coder: 8, 16, 32 or 64.
+    reference_interval : int, default 256
+        Reference sample interval r of the block-adaptive coder, 1..4096.
+    restricted : bool, default False
+        True for the restricted code option set, which needs D <= 4.
+    user_data : int, default 0
+        User byte of the header, 0..255.
+    supplementary : tuple of `SupplementaryTable`, default ()
+        At most 15 supplementary information tables.
+
+    Raises
+    ------
+    BadParams
+        A parameter is outside its range.
+
+    See Also
+    --------
+    gangsaw.codecs.ccsds123.encode_stream : Compress an image to a stream of the standard.
+
+    References
+    ----------
+    .. [1] CCSDS 123.0-B-2, "Low-Complexity Lossless and Near-Lossless Multispectral and
+       Hyperspectral Image Compression", February 2019.
+    .. [2] CCSDS 121.0-B-3, "Lossless Data Compression", August 2020: the block-adaptive coder.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr
+    >>> from gangsaw.codecs import Ccsds123
+    >>> cube = np.arange(4 * 32 * 32, dtype="uint16").reshape(4, 32, 32)
+    >>> stored = zarr.create_array(
+    ...     {},
+    ...     data=cube,
+    ...     chunks=cube.shape,
+    ...     serializer=Ccsds123(block=(0, 16, 16), bit_depth=12),
+    ...     compressors=None,
+    ... )
+    >>> bool((stored[:, 4:8, 4:8] == cube[:, 4:8, 4:8]).all())
+    True
     """
 
     params: Params

@@ -9,113 +9,80 @@ from typing import Literal, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Dtype
+from gangsaw.codecs.ccsds123.image import MAX_EXTENT as MAX_EXTENT
+from gangsaw.codecs.ccsds123.image import Image as Image
+from gangsaw.codecs.ccsds123.image import SupplementaryTable as SupplementaryTable
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.parameters import built, require_choice, require_int, require_known
 
-MAX_EXTENT = 1 << 16  # the header has 16-bit fields for rows, columns and bands
 LOCAL_SUMS = ("wide_neighbor", "narrow_neighbor", "wide_column", "narrow_column")  # codes 0..3
-
-
-@dataclass(frozen=True)
-class Image:
-    """Image properties in a header (CCSDS 123.0-B-2, 5.3.2).
-
-    Attributes
-    ----------
-    n_bands, n_rows, n_columns : NZ, NY, NX, each in 1..65536
-    bit_depth : D, 2..32 bits
-    signed : True if samples are two's complement
-    """
-
-    n_bands: int
-    n_rows: int
-    n_columns: int
-    bit_depth: int
-    signed: bool
-
-    def __post_init__(self) -> None:
-        """Check every extent against the 16-bit fields of the header."""
-        for name in ("n_bands", "n_rows", "n_columns"):
-            require_int(name, getattr(self, name), 1, MAX_EXTENT)
-        require_int("bit_depth", self.bit_depth, 2, 32)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Shape (z, y, x)."""
-        return self.n_bands, self.n_rows, self.n_columns
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples, NZ * NY * NX."""
-        return self.n_bands * self.n_rows * self.n_columns
-
-    @property
-    def dtype(self) -> Dtype:
-        """Smallest integer dtype of 8, 16 or 32 bits for D bits, in native byte order."""
-        width = next(bits for bits in (8, 16, 32) if self.bit_depth <= bits)
-        return np.dtype(f"{'' if self.signed else 'u'}int{width}")
-
-    @property
-    def lowest(self) -> int:
-        """Smallest sample value, s_min."""
-        return -(1 << (self.bit_depth - 1)) if self.signed else 0
-
-    @property
-    def highest(self) -> int:
-        """Largest sample value, s_max."""
-        return self.lowest + (1 << self.bit_depth) - 1
-
-    @property
-    def middle(self) -> int:
-        """Middle sample value, s_mid."""
-        return 0 if self.signed else 1 << (self.bit_depth - 1)
-
-
-@dataclass(frozen=True)
-class SupplementaryTable:
-    """Supplementary information table (123.0-B-2, 5.3.2), as stored in the header.
-
-    Attributes
-    ----------
-    data : the whole table with its two or more leading header bytes
-    """
-
-    data: bytes
 
 
 @dataclass(frozen=True)
 class Params:
     """Parameters of a CCSDS-123 encoder; `Image` has the properties of the image itself.
 
-    Attributes
+    Parameters
     ----------
-    block : extent (z, y, x) of a block in samples; 0 is the whole chunk
-    axes : meaning of the array's last axes, in order: a permutation of "zyx"
-    bit_depth : D in bits; 0 is the width of the array's dtype
-    prediction_bands : P
-    mode : prediction mode
-    local_sum : local sum type
-    register_size : R in bits; 0 is the smallest conforming one, max(32, D + Omega + 2)
-    weight_resolution : Omega
-    weight_interval : t_inc, a power of two
-    weight_min, weight_max : v_min, v_max
-    init_weights : custom weights Lambda, one tuple per band, or None for the default ones
-    init_weight_bits : Q; 0 with default weights
-    init_weights_in_header : True if the header contains the custom weights
-    order : encoding order
-    interleave_depth : M of the order "bi"; 0 is all bands (BIP)
-    coder : entropy coder
-    word_bytes : B, the output word size in bytes
-    unary_limit : U_max
-    rescale : gamma*, the rescaling counter size
-    initial_count : gamma_0, the initial count exponent
-    accumulator_init : K, or one constant k'' per band
-    samples_per_block : J of the block-adaptive coder
-    reference_interval : r of the block-adaptive coder
-    restricted : the restricted code option set (D <= 4)
-    user_data : the header's user byte
-    supplementary : supplementary information tables
+    block : tuple of int, default (0, 128, 256)
+        Extents (z, y, x) of a block in samples, 0..65536 each; 0 is the whole chunk.
+    axes : str, default "zyx"
+        Meaning of the array's last axes, in order: a permutation of "zyx".
+    bit_depth : int, default 0
+        Dynamic range D, 2..32 bits, at most the width of the dtype; 0 is that width.
+    prediction_bands : int, default 3
+        Number P of preceding bands for prediction, 0..15.
+    mode : {"full", "reduced"}, default "reduced"
+        Prediction mode.
+    local_sum : str, default "wide_neighbor"
+        Local sum type: "wide_neighbor", "narrow_neighbor", "wide_column" or "narrow_column".
+    register_size : int, default 0
+        Register size R, 32..64 bits; 0 is the smallest conforming one, max(32, D + Omega + 2).
+    weight_resolution : int, default 13
+        Weight resolution Omega, 4..19.
+    weight_interval : int, default 64
+        Update interval t_inc, a power of two in 16..2048.
+    weight_min, weight_max : int, default -1 and 4
+        Limits of the weight update exponent: v_min in -6..9, v_max in v_min..9.
+    init_weights : tuple of tuple of int, optional
+        Custom weights Lambda, one tuple per band; None is the default initialization.
+    init_weight_bits : int, default 0
+        Width Q of custom weights in bits, 3..Omega + 3; 0 without custom weights.
+    init_weights_in_header : bool, default True
+        True if the header contains the custom weights.
+    order : {"bsq", "bi"}, default "bsq"
+        Encoding order.
+    interleave_depth : int, default 0
+        Interleaving depth M of the order "bi", 0..65536; 0 is all bands (BIP).
+    coder : {"sample", "block"}, default "sample"
+        Entropy coder: sample-adaptive or block-adaptive.
+    word_bytes : int, default 1
+        Size B of an output word, 1..8 bytes.
+    unary_limit : int, default 18
+        Unary length limit U_max, 8..32.
+    rescale : int, default 4
+        Rescaling counter size gamma*, max(4, gamma_0 + 1)..11.
+    initial_count : int, default 1
+        Initial count exponent gamma_0, 1..8.
+    accumulator_init : int or tuple of int, default 5
+        Accumulator constant K, 0..min(D - 2, 14), or one constant k'' per band. A single K is
+        lowered to D - 2.
+    samples_per_block : int, default 16
+        Block size J of the block-adaptive coder: 8, 16, 32 or 64.
+    reference_interval : int, default 256
+        Reference sample interval r of the block-adaptive coder, 1..4096.
+    restricted : bool, default False
+        True for the restricted code option set, which needs D <= 4.
+    user_data : int, default 0
+        User byte of the header, 0..255.
+    supplementary : tuple of `SupplementaryTable`, default ()
+        At most 15 supplementary information tables.
+
+    Examples
+    --------
+    >>> from gangsaw.codecs.ccsds123 import Params
+    >>> Params(prediction_bands=15).components(20)
+    15
     """
 
     block: tuple[int, int, int] = (0, 128, 256)
@@ -153,9 +120,24 @@ class Params:
         _check_coder(self)
 
     def image(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Image:
-        """Return the `Image` of an array with this shape (z, y, x) and integer dtype.
+        """Return the `Image` of an array with this shape and dtype.
 
-        Raises BadParams if CCSDS-123 cannot represent the array.
+        Parameters
+        ----------
+        shape : tuple of int
+            Extents (z, y, x).
+        dtype : dtype
+            Integers of 8, 16 or 32 bits.
+
+        Returns
+        -------
+        Image
+            Its bit depth is `bit_depth`, or the width of the dtype.
+
+        Raises
+        ------
+        BadParams
+            CCSDS-123 cannot represent the array.
         """
         kind = np.dtype(dtype)
         if kind.kind not in "iu" or kind.itemsize > 4:
@@ -174,8 +156,21 @@ class Params:
         reduced mode and column sums (4.3, 4.4); custom weights then lose the three directional
         ones.
 
-        Raises BadParams if a parameter does not fit the image. R below D + Omega + 2 is accepted:
-        streams of other encoders have it, and wrapping is exact in both directions.
+        Parameters
+        ----------
+        image : Image
+            Properties of the image.
+
+        Returns
+        -------
+        Params
+            Params for this image.
+
+        Raises
+        ------
+        BadParams
+            A parameter does not fit the image. R below D + Omega + 2 is accepted: streams of other
+            encoders have it, and wrapping is exact in both directions.
         """
         out = replace(
             self,
@@ -196,11 +191,28 @@ class Params:
         return self.order == "bsq" and self.coder == "sample"
 
     def components(self, z: int) -> int:
-        """Return C_z, the length of the weight vector of band z."""
+        """Return C_z, the length of the weight vector of band z.
+
+        Parameters
+        ----------
+        z : int
+            Number of the band, from 0.
+
+        Returns
+        -------
+        int
+            Number of weights.
+        """
         return min(z, self.prediction_bands) + (3 if self.mode == "full" else 0)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the JSON configuration, default values included."""
+        """Return the JSON configuration.
+
+        Returns
+        -------
+        dict
+            All fields, default values included.
+        """
         out: dict[str, object] = {f.name: getattr(self, f.name) for f in fields(self)}
         out["block"] = list(self.block)
         out["supplementary"] = [table.data.hex() for table in self.supplementary]
@@ -212,7 +224,23 @@ class Params:
 
     @classmethod
     def from_dict(cls, data: dict[str, object]) -> Self:
-        """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
+        """Read a JSON configuration.
+
+        Parameters
+        ----------
+        data : dict
+            Fields; missing ones have their defaults.
+
+        Returns
+        -------
+        Params
+            The parameters.
+
+        Raises
+        ------
+        BadParams
+            A name is unknown, or a value has a wrong type or is outside its range.
+        """
         require_known(data, [f.name for f in fields(cls)])
         values = dict(data)
         try:

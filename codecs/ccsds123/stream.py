@@ -32,13 +32,39 @@ def encode_stream(array: NumpyArray, params: Params, *, with_header: bool = True
 
     Parameters
     ----------
-    array : (z, y, x) integers of 8, 16 or 32 bits, any byte order and strides
-    params : parameters of the encoder; `block` and `axes` describe chunks and are ignored
-    with_header : False gives the body alone
+    array : (z, y, x) ndarray
+        Integers of 8, 16 or 32 bits, any byte order and strides.
+    params : Params
+        Parameters of the encoder; `block` and `axes` describe chunks and are ignored.
+    with_header : bool, default True
+        False gives the body alone.
+
+    Returns
+    -------
+    bytes
+        The stream.
 
     Raises
     ------
-    BadParams : array and params do not fit each other
+    BadParams
+        Array and params do not fit each other.
+
+    See Also
+    --------
+    decode_stream : Decompress a stream.
+
+    References
+    ----------
+    .. [1] CCSDS 123.0-B-2, "Low-Complexity Lossless and Near-Lossless Multispectral and
+       Hyperspectral Image Compression", February 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gangsaw.codecs import ccsds123
+    >>> stream = ccsds123.encode_stream(np.zeros((2, 8, 8), "uint8"), ccsds123.Params())
+    >>> len(stream) < 128
+    True
     """
     image = params.image(array.shape, array.dtype)
     resolved = params.resolved(image)
@@ -55,28 +81,57 @@ def decode_stream(
 ) -> tuple[NumpyArray, Params]:
     """Decompress one stream of CCSDS 123.0-B.
 
+    The params encode the array to the same bytes, if the stream's encoder filled up its last word
+    only. The block-adaptive coder must also have chosen between options as block/coder.py does.
+
     Parameters
     ----------
-    data : the stream, from its first to its last byte
-    image, params : image and params of a body without header; params without an image gives the
-        weights of a stream whose header omits them
-    max_bytes : largest size of the array, as a few kB of hostile bytes can claim a huge array. With
-        the array and a copy of the stream, decoding takes less than 64 MB, or some rows of all
-        bands, in addition.
+    data : bytes
+        The stream, from its first to its last byte.
+    image : Image, optional
+        Image of a body without header; it needs `params`.
+    params : Params, optional
+        Params of a body without header. Without an image they give the weights of a stream whose
+        header omits them.
+    max_bytes : int, default 2^30
+        Largest size of the array, as a few kB of hostile bytes can claim a huge array. With the
+        array and a copy of the stream, decoding takes less than 64 MB, or some rows of all bands,
+        in addition.
 
     Returns
     -------
-    (z, y, x) array of the smallest dtype of 8, 16 or 32 bits that represents D bits, and its
-    params. The params encode the array to the same bytes, if the stream's encoder filled up its
-    last word only. The block-adaptive coder must also have chosen between options as block/coder.py
-    does.
+    array : (z, y, x) ndarray
+        Samples in the smallest dtype of 8, 16 or 32 bits that represents D bits.
+    params : Params
+        Params of the stream.
 
     Raises
     ------
-    CorruptChunk : the bytes are no stream, or claim more samples than they can encode or than
-        `max_bytes`
-    NewerFormat : near-lossless or another part of issue 2 that this version lacks
-    BadParams : an image without params, or weights that are missing or do not fit the header
+    CorruptChunk
+        The bytes are no stream, or claim more samples than they can encode or than `max_bytes`.
+    NewerFormat
+        The stream is near-lossless or has another part of issue 2 that this version lacks.
+    BadParams
+        There is an image without params, or weights are missing or do not fit the header.
+
+    See Also
+    --------
+    encode_stream : Compress an image.
+
+    References
+    ----------
+    .. [1] CCSDS 123.0-B-2, "Low-Complexity Lossless and Near-Lossless Multispectral and
+       Hyperspectral Image Compression", February 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gangsaw.codecs import ccsds123
+    >>> image = np.arange(2 * 8 * 8, dtype="uint16").reshape(2, 8, 8)
+    >>> stream = ccsds123.encode_stream(image, ccsds123.Params())
+    >>> array, params = ccsds123.decode_stream(stream)
+    >>> bool((array == image).all()), params.bit_depth
+    (True, 16)
     """
     stream = np.frombuffer(data, np.uint8)
     start = 0

@@ -6,11 +6,39 @@ from typing import Self
 
 
 class GangsawError(Exception):
-    """Base class of all errors that Gangsaw raises on purpose."""
+    """Base class of all errors that Gangsaw raises on purpose.
+
+    See Also
+    --------
+    BadParams : Error of the caller.
+    CorruptChunk : Error of the bytes.
+    NewerFormat : Error of the version.
+    DeviceError : Error of the machine.
+    JobFailed : Error of a job.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> try:
+    ...     gangsaw.info("missing.zarr")
+    ... except gangsaw.GangsawError as error:
+    ...     print(type(error).__name__)
+    BadParams
+    """
 
 
 class BadParams(GangsawError, ValueError):
-    """Error of the caller: a parameter, an argument or an input that cannot be encoded."""
+    """Error of the caller: a parameter, an argument or an input that cannot be encoded.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> try:
+    ...     gangsaw.codecs.Bwt(block=1)
+    ... except gangsaw.BadParams as error:
+    ...     print(error)
+    block must be in 64..8388608, got 1
+    """
 
 
 class ChunkError(GangsawError, ValueError):
@@ -60,19 +88,87 @@ def _chunk_error(
 
 
 class CorruptChunk(ChunkError):
-    """Error of the bytes: they are damaged, or not what the array's metadata implies."""
+    """Error of the bytes: they are damaged, or not what the array's metadata implies.
+
+    Parameters
+    ----------
+    reason : str
+        Description of what is wrong with the bytes.
+    store : str, optional
+        Name of the store, if it is known.
+    chunk : str, optional
+        Name of the chunk, if it is known.
+    block : int, optional
+        Number of the block in the chunk, if it is known.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> from gangsaw.codecs import ccsds123
+    >>> try:
+    ...     ccsds123.decode_stream(bytes(3))
+    ... except gangsaw.CorruptChunk as error:
+    ...     print(error)
+    the stream of 3 bytes ends within its header
+    >>> print(gangsaw.CorruptChunk("wrong checksum", store="a.zarr", chunk="c/0", block=3))
+    store a.zarr, chunk c/0, block 3: wrong checksum
+    """
 
 
 class NewerFormat(ChunkError):
-    """Error of the version: the bytes have a format version that this Gangsaw does not know."""
+    """Error of the version: the bytes have a format version that this Gangsaw does not know.
+
+    Parameters
+    ----------
+    reason : str
+        Description of the unknown version.
+    store : str, optional
+        Name of the store, if it is known.
+    chunk : str, optional
+        Name of the chunk, if it is known.
+    block : int, optional
+        Number of the block in the chunk, if it is known.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> print(gangsaw.NewerFormat("version 9, this Gangsaw reads 1", chunk="c/0"))
+    chunk c/0: version 9, this Gangsaw reads 1
+    """
 
 
 class DeviceError(GangsawError, RuntimeError):
-    """Error of the machine: no CuPy, driver, GPU or memory, or the device failed."""
+    """Error of the machine: no CuPy, driver, GPU or memory, or the device failed.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> cube = np.zeros((2, 8, 8), "uint16")
+    >>> try:
+    ...     summary = gangsaw.compress(cube, "cube.zarr", device="gpu")
+    ... except gangsaw.DeviceError:
+    ...     summary = gangsaw.compress(cube, "cube.zarr", device="cpu")
+    >>> summary.samples
+    128
+    """
 
 
 class JobFailed(GangsawError, RuntimeError):
-    """Error of a job that could not finish; it names the chunks and the first cause."""
+    """Error of a job that could not finish; it names the chunks and the first cause.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> cube = np.zeros((2, 8, 8), "uint16")
+    >>> try:
+    ...     summary = gangsaw.compress(cube, "cube.zarr")
+    ... except gangsaw.JobFailed:
+    ...     summary = gangsaw.compress(cube, "cube.zarr", resume=True)
+    >>> summary.chunks
+    1
+    """
 
 
 def first_line(error: BaseException) -> str:

@@ -14,9 +14,36 @@ from gangsaw.codecs.integers.params import Params, check_array
 
 @dataclass(frozen=True, init=False)
 class Integers(BlockCodec):
-    """Zarr codec `gangsaw.integers`; its keywords are the fields of `Params`.
+    """Zarr codec `gangsaw.integers` of rows of unsigned integers whose columns go together.
 
-    zarr.create_array(store, ..., dtype="uint32", serializer=Integers(), compressors=None)
+    It encodes uint32 of shape (n, m), m in 1..16. A table of its column codes each integer, by rANS
+    [1]_; the integer on the left selects the table.
+
+    Parameters
+    ----------
+    rows : int, default 0
+        Rows of a block, 0..65536; 0 is 8192.
+
+    Raises
+    ------
+    BadParams
+        A parameter is outside its range.
+
+    References
+    ----------
+    .. [1] J. Duda, "Asymmetric numeral systems", 2013, arXiv:1311.2540.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr
+    >>> from gangsaw.codecs import Integers
+    >>> edits = np.arange(300, dtype="uint32").reshape(100, 3)
+    >>> stored = zarr.create_array(
+    ...     {}, data=edits, chunks=edits.shape, serializer=Integers(), compressors=None
+    ... )
+    >>> stored[7].tolist()
+    [21, 22, 23]
     """
 
     params: Params

@@ -18,9 +18,45 @@ from gangsaw.codecs.reads.payload import MOST_GROWTH, SHARED_LANES, lanes_for
 
 @dataclass(frozen=True, init=False)
 class Reads(BlockCodec):
-    """Zarr codec `gangsaw.reads`; its keywords are the fields of `Params`.
+    r"""Zarr codec `gangsaw.reads` of sequencing reads: lines of sequences, qualities or names.
 
-    zarr.create_array(store, ..., serializer=Reads(kind="quality"), compressors=None)
+    It encodes text on one axis without loss, by rANS [1]_, or the offsets of its lines.
+
+    Parameters
+    ----------
+    kind : {"sequence", "quality", "name", "offset"}, default "sequence"
+        Content of the lines, of uint8; "offset" is for a uint64 array of the starts of lines.
+    pairs : bool, default False
+        True if lines 2i and 2i + 1 are mates.
+    block : int, default 0
+        Items of a block, a power of two in 64..268435456; 0 is 2^25 bytes or 2^20 offsets.
+    lane : int, default 0
+        Items of a window, a power of two from 64 up to the block; 0 is 2^16 bytes or 2^12 offsets.
+
+    Raises
+    ------
+    BadParams
+        A parameter is outside its range.
+
+    See Also
+    --------
+    gangsaw.reads.open : Open a store of reads.
+
+    References
+    ----------
+    .. [1] J. Duda, "Asymmetric numeral systems", 2013, arXiv:1311.2540.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr
+    >>> from gangsaw.codecs import Reads
+    >>> lines = np.frombuffer(b"IIIIHHHH\nIIIIIIHH\n" * 50, "uint8")
+    >>> stored = zarr.create_array(
+    ...     {}, data=lines, chunks=lines.shape, serializer=Reads(kind="quality"), compressors=None
+    ... )
+    >>> stored[:8].tobytes()
+    b'IIIIHHHH'
     """
 
     params: Params

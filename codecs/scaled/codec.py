@@ -19,9 +19,54 @@ MOST_ITEMS = (1 << 31) - 1  # items of a block: positions have this many bits
 
 @dataclass(frozen=True, init=False)
 class Scaled(BlockCodec):
-    """Zarr codec `gangsaw.scaled`; its keywords are the fields of `Params`.
+    """Zarr codec `gangsaw.scaled` of floats that were computed from integers by scale and offset.
 
-    zarr.create_array(store, ..., dtype="float32", serializer=Scaled(scale=10000), compressors=None)
+    It encodes float32 and float64 without loss, such as reflectance, counts and packed variables of
+    CF [1]_: a codec of integers encodes the integers k, and another codec blocks that are not
+    scaled.
+
+    Parameters
+    ----------
+    inner : codec, str or dict, default "gangsaw.ccsds123"
+        Codec of the integers, given as a codec, by its name, or as JSON.
+    floats : codec, str or dict, default "gangsaw.visibility"
+        Codec of blocks that are not scaled integers, given likewise.
+    scale : float, default 10000.0
+        Scale s, finite and above 0.
+    offset : float, default 0.0
+        Offset o, finite.
+    form : {"quotient", "product"}, default "quotient"
+        A sample is k / s + o in form "quotient", k * s + o in "product".
+    precision : {"array", "double"}, default "array"
+        Dtype of this computation: "array" for the array's own, or "double", then rounded.
+    integers : {"int8", "uint8", "int16", "uint16", "int32"}, default "int16"
+        Dtype of k.
+
+    Raises
+    ------
+    BadParams
+        A parameter is outside its range, or a codec does not encode such arrays.
+
+    References
+    ----------
+    .. [1] CF conventions 1.11, 8.1, "Packed data".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr
+    >>> from gangsaw.codecs import Scaled
+    >>> counts = np.arange(2 * 16 * 16, dtype="int16").reshape(2, 16, 16)
+    >>> reflectance = (counts / np.float32(10000)).astype("float32")
+    >>> stored = zarr.create_array(
+    ...     {},
+    ...     data=reflectance,
+    ...     chunks=reflectance.shape,
+    ...     serializer=Scaled(scale=10000),
+    ...     compressors=None,
+    ... )
+    >>> bool((stored[:] == reflectance).all())
+    True
     """
 
     params: Params

@@ -12,10 +12,40 @@ from gangsaw.codecs.strings.params import Params
 
 @dataclass(frozen=True, init=False)
 class Strings(BytesCodec):
-    """Zarr codec `gangsaw.strings` for arrays of strings; its keywords are the fields of `Params`.
+    """Zarr codec `gangsaw.strings` of arrays of strings of any length.
 
-    zarr.create_array(store, ..., dtype=str, compressors=Strings())
-    zarr.create_array(store, ..., dtype=str, compressors=Strings(inner=Bwt(effort="fast")))
+    It follows Zarr's serializer `vlen-utf8` or `vlen-bytes`, as a compressor. It takes the strings
+    out of their bytes and encodes them by another codec [1]_. Any other bytes are encoded, too.
+
+    Parameters
+    ----------
+    inner : codec, str or dict, default "gangsaw.bwt"
+        Codec of the strings' bytes, uint8 on one axis, given as a codec, by its name, or as JSON.
+
+    Raises
+    ------
+    BadParams
+        The inner codec does not encode bytes.
+
+    See Also
+    --------
+    Bwt : The default inner codec.
+
+    References
+    ----------
+    .. [1] M. Burrows and D. J. Wheeler, "A Block-sorting Lossless Data Compression Algorithm",
+       SRC Research Report 124, 1994: the transform of the default inner codec.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> from gangsaw.codecs import Bwt, Strings
+    >>> stored = zarr.create_array(
+    ...     {}, shape=3, chunks=3, dtype=str, compressors=Strings(inner=Bwt(effort="fast"))
+    ... )
+    >>> stored[:] = ["one", "two", "three"]
+    >>> str(stored[2])
+    'three'
     """
 
     params: Params

@@ -22,9 +22,61 @@ from gangsaw.codecs.visibility.params import Params
 
 @dataclass(frozen=True, init=False)
 class Visibility(BlockCodec):
-    """Zarr codec `gangsaw.visibility`; its keywords are the fields of `Params`.
+    """Zarr codec `gangsaw.visibility` of floats, such as visibilities of radio interferometers.
 
-    zarr.create_array(store, ..., serializer=Visibility(effort="fast"), compressors=None)
+    It encodes float16, float32, float64, complex64 and complex128 arrays of any rank without loss:
+    NaN payloads and -0.0 come back as they were. Predictors include the Lorenzo predictor [1]_.
+
+    Parameters
+    ----------
+    effort : {"dense", "fast"}, default "dense"
+        Coding of blocks without a construction: "dense" is smaller, "fast" takes less time.
+    axes : str, default "auto"
+        One letter per axis of the array: "t" time, "f" frequency, "b" any other; at most one "t"
+        and one "f". "auto" is time, frequency, then others.
+    block : tuple of int, default (0, 0, 0)
+        Extents (time, frequency, rest) of a block in numbers, 0..2^31 - 1 each. The rest is the
+        product of all "b" axes. 0 is chosen from the chunk's shape.
+    predictor : str, default "auto"
+        "none", "time", "frequency", "parallelogram", "lorenzo", "lagrange1", "lagrange2",
+        "lagrange3", "mean" or "median" of a construction; "auto" leaves it to the effort.
+        Predictor, residual and packing are given all three or none.
+    window : int, default 4
+        Number of past steps for the predictors "mean" and "median", 1..255.
+    residual : {"auto", "xor", "difference"}, default "auto"
+        Residual of a construction.
+    packing : {"auto", "bits", "bytes"}, default "auto"
+        Packing of a construction's residuals, by leading zero bits or bytes.
+
+    Raises
+    ------
+    BadParams
+        A parameter is outside its range, or some but not all of a construction are given.
+
+    See Also
+    --------
+    gangsaw.codecs.visibility.StepEncoder : Encode time steps as they arrive.
+
+    References
+    ----------
+    .. [1] L. Ibarria, P. Lindstrom, J. Rossignac and A. Szymczak, "Out-of-core compression and
+       decompression of large n-dimensional scalar fields", 2003.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr
+    >>> from gangsaw.codecs import Visibility
+    >>> data = np.linspace(0, 1, 64 * 32, dtype="complex64").reshape(16, 32, 4)
+    >>> stored = zarr.create_array(
+    ...     {},
+    ...     data=data,
+    ...     chunks=data.shape,
+    ...     serializer=Visibility(effort="fast"),
+    ...     compressors=None,
+    ... )
+    >>> bool((stored[:] == data).all())
+    True
     """
 
     params: Params
@@ -39,7 +91,17 @@ class Visibility(BlockCodec):
         Zarr passes no dimension names to codecs, so `axes="auto"` goes by the order of axes. This
         method goes by names: "time", "frequency", "freq", "channel" or "chan", and any other.
 
-        parameters : fields of `Params` except `axes`
+        Parameters
+        ----------
+        dims : iterable of str
+            Name of each dimension.
+        **parameters : object
+            Parameters of the codec except `axes`.
+
+        Returns
+        -------
+        Visibility
+            The codec.
         """
         return cls(axes=visibility_axes(dims), **parameters)
 

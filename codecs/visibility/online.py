@@ -44,20 +44,43 @@ class StepEncoder:
 
     Parameters
     ----------
-    shape : shape of one step, such as (frequency, baseline, polarisation)
-    dtype : dtype of the steps: float or complex, in any byte order
-    params : block[0] is N, at least 1; axes, if given, begin with "t"
-    fill_value : fill value of the array; it pads the last chunk if steps are missing
-
-    Raises
-    ------
-    BadParams : a parameter does not meet these conditions
+    shape : tuple of int
+        Shape of one step, such as (frequency, baseline, polarisation).
+    dtype : dtype
+        Dtype of the steps: float or complex, in any byte order.
+    params : Params
+        Parameters of the codec: `block[0]` is N, at least 1; axes, if given, begin with "t".
+    fill_value : complex, default 0
+        Fill value of the array; it pads the last chunk if steps are missing.
 
     Attributes
     ----------
-    chunk_shape : (N, *shape)
-    dtype : dtype of the steps
-    waiting : steps not yet in any frame, 0..N-1
+    chunk_shape : tuple of int
+        N, then the shape of a step.
+    dtype : dtype
+        Dtype of the steps.
+    waiting : int
+        Steps not yet in any frame, 0..N-1.
+
+    Raises
+    ------
+    BadParams
+        A parameter does not meet these conditions.
+
+    See Also
+    --------
+    gangsaw.tasks.append.Appender : Write steps to a store.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gangsaw.codecs.visibility import Params, StepEncoder
+    >>> encoder = StepEncoder((8, 4), "complex64", Params(effort="fast", block=(2, 0, 0)))
+    >>> step = np.ones((8, 4), "complex64")
+    >>> encoder.push(step) is None, encoder.waiting
+    (True, 1)
+    >>> encoder.push(step) is None, encoder.waiting
+    (False, 0)
     """
 
     def __init__(
@@ -94,11 +117,18 @@ class StepEncoder:
 
         Parameters
         ----------
-        step : array of the encoder's step shape and dtype, with any strides
+        step : ndarray
+            Array of the encoder's step shape and dtype, with any strides.
+
+        Returns
+        -------
+        memoryview or None
+            Frame of a chunk, or None before the chunk is complete.
 
         Raises
         ------
-        BadParams : the step has another shape, dtype or memory; the encoder's state is unchanged
+        BadParams
+            The step has another shape, dtype or memory; the encoder's state is unchanged.
         """
         chunk = self._chunk_for(step)
         chunk[self.waiting] = step
@@ -106,10 +136,15 @@ class StepEncoder:
         return self._frame(chunk) if self.waiting == self.chunk_shape[0] else None
 
     def finish(self) -> memoryview | None:
-        """Return the frame of the waiting steps, None if there are none, and reset the encoder.
+        """Return the frame of the waiting steps, and reset the encoder.
 
         Chunks of Zarr have one shape: the last one is padded with the fill value, as Zarr does, and
         the array's extent in time defines how many of its steps are valid.
+
+        Returns
+        -------
+        memoryview or None
+            Frame of the last chunk; None if no steps wait.
         """
         if self._chunk is None or not self.waiting:
             return None

@@ -61,15 +61,32 @@ COMPONENTS = {"f": 1, "c": 2}  # floats of one number, by dtype kind
 class Params:
     """Parameters of the visibility encoder; SPEC.md defines their effect on the bytes.
 
-    Attributes
+    Parameters
     ----------
-    effort : "fast" or "dense": coding of blocks without a construction
-    axes : one letter per axis of the array: "t" time, "f" frequency, "b" any other; "auto" is time,
-        frequency, then others
-    block : extents (time, frequency, rest) of a block in numbers; rest is the product of all "b"
-        axes; 0 is chosen from the chunk's shape
-    predictor, residual, packing : the founding paper's construction, all three or none
-    window : number of past steps for the predictors "mean" and "median"
+    effort : {"dense", "fast"}, default "dense"
+        Coding of blocks without a construction: "dense" is smaller, "fast" takes less time.
+    axes : str, default "auto"
+        One letter per axis of the array: "t" time, "f" frequency, "b" any other; at most one "t"
+        and one "f". "auto" is time, frequency, then others.
+    block : tuple of int, default (0, 0, 0)
+        Extents (time, frequency, rest) of a block in numbers, 0..2^31 - 1 each. The rest is the
+        product of all "b" axes. 0 is chosen from the chunk's shape.
+    predictor : str, default "auto"
+        "none", "time", "frequency", "parallelogram", "lorenzo", "lagrange1", "lagrange2",
+        "lagrange3", "mean" or "median" of a construction; "auto" leaves it to the effort.
+        Predictor, residual and packing are given all three or none.
+    window : int, default 4
+        Number of past steps for the predictors "mean" and "median", 1..255.
+    residual : {"auto", "xor", "difference"}, default "auto"
+        Residual of a construction.
+    packing : {"auto", "bits", "bytes"}, default "auto"
+        Packing of a construction's residuals, by leading zero bits or bytes.
+
+    Examples
+    --------
+    >>> from gangsaw.codecs.visibility import Params
+    >>> Params(effort="fast").axis_names(4)
+    'tfbb'
     """
 
     effort: Literal["fast", "dense"] = "dense"
@@ -108,7 +125,23 @@ class Params:
         return "construction" if self.is_construction else self.effort
 
     def axis_names(self, rank: int) -> str:
-        """Return one letter per axis of an array of this rank; raise BadParams for another rank."""
+        """Return one letter per axis of an array.
+
+        Parameters
+        ----------
+        rank : int
+            Number of axes.
+
+        Returns
+        -------
+        str
+            "t", "f" or "b" for each axis.
+
+        Raises
+        ------
+        BadParams
+            The params name the axes of another rank.
+        """
         if self.axes == AUTO:
             return ("tf" + "b" * rank)[:rank]
         if len(self.axes) != rank:
@@ -119,7 +152,25 @@ class Params:
         return self.axes
 
     def block_shape(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> tuple[int, ...]:
-        """Return the extents of a block along each axis of a chunk (SPEC.md, Blocks)."""
+        """Return the extents of a block along each axis of a chunk (SPEC.md, Blocks).
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Extents of the chunk.
+        dtype : dtype
+            Float or complex dtype.
+
+        Returns
+        -------
+        tuple of int
+            Extents of a block.
+
+        Raises
+        ------
+        BadParams
+            The dtype is no IEEE 754 float, or the params name the axes of another rank.
+        """
         axes = self.axis_names(len(shape))
         sizes = dict(zip(axes, shape, strict=True))
         rest = [n for axis, n in zip(axes, shape, strict=True) if axis == "b"]
@@ -139,13 +190,35 @@ class Params:
         return tuple(chosen[axis] if axis in chosen else next(others) for axis in axes)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the JSON configuration with all fields; defaults may be omitted when read."""
+        """Return the JSON configuration.
+
+        Returns
+        -------
+        dict
+            All fields; defaults may be omitted when read.
+        """
         out: dict[str, object] = {f.name: getattr(self, f.name) for f in fields(self)}
         return {**out, "block": list(self.block)}
 
     @classmethod
     def from_dict(cls, data: dict[str, object]) -> Self:
-        """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
+        """Read a JSON configuration.
+
+        Parameters
+        ----------
+        data : dict
+            Fields; missing ones have their defaults.
+
+        Returns
+        -------
+        Params
+            The parameters.
+
+        Raises
+        ------
+        BadParams
+            A name is unknown, or a value has a wrong type or is outside its range.
+        """
         require_known(data, [f.name for f in fields(cls)])
         values = dict(data)
         if isinstance(block := values.get("block"), list):

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     )
     from gangsaw.tasks.api.functions import compress, decompress, info, open, plot, verify, workers
     from gangsaw.tasks.api.xarray_accessor import encoding
+    from gangsaw.tasks.jobs.compress import Summary
+    from gangsaw.tasks.jobs.figures.report import StoreInfo
+    from gangsaw.tasks.jobs.verification.verify import Report
 
     __version__ = version("gangsaw")
 
@@ -47,6 +50,9 @@ _HOMES = {
     "GangsawError": "gangsaw.codecs.core.errors",
     "JobFailed": "gangsaw.codecs.core.errors",
     "NewerFormat": "gangsaw.codecs.core.errors",
+    "Report": "gangsaw.tasks.jobs.verification.verify",
+    "StoreInfo": "gangsaw.tasks.jobs.figures.report",
+    "Summary": "gangsaw.tasks.jobs.compress",
 }
 
 _DOMAINS = {path.stem for path in Path(__file__).parent.glob("[!_]*.py")}
@@ -59,6 +65,9 @@ __all__ = [
     "GangsawError",
     "JobFailed",
     "NewerFormat",
+    "Report",
+    "StoreInfo",
+    "Summary",
     "__version__",
     "compress",
     "decompress",

@@ -4,62 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import extras_named
-from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.api.arguments import (
     Named,
-    as_made,
-    as_stored,
     check_client,
-    check_stream,
-    list_changed_flags,
-    open_field_reader,
     opened_source,
     readable_source,
-    source_options,
     split_options,
 )
+from gangsaw.tasks.api.compression import encode as encode
+from gangsaw.tasks.api.compression import options_for as options_for
 from gangsaw.tasks.api.exporting import ExportJob, ExportResult
+from gangsaw.tasks.api.verification import verify as verify
 from gangsaw.tasks.api.workers import page_of as page_of
 from gangsaw.tasks.api.workers import status as status
 from gangsaw.tasks.api.workers import workers as workers
-from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import current_counters, job_of
-from gangsaw.tasks.engine.report.dry_run import JobPlan
+from gangsaw.tasks.engine.report.counters import job_of
 from gangsaw.tasks.engine.report.progress import OnProgress
-from gangsaw.tasks.engine.run.run import Options
-from gangsaw.tasks.engine.scheduling.worker_pools import checked_device
 from gangsaw.tasks.formats.contract.format import ExportOptions, SourceOptions, Work
-from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.formats.contract.opening import paths_of
-from gangsaw.tasks.formats.exporting.export import check_store_target
 from gangsaw.tasks.jobs import compress as jobs
 from gangsaw.tasks.jobs.choice.recipe import Recipe
-from gangsaw.tasks.jobs.chunks.device import check_here
 from gangsaw.tasks.jobs.compress import Summary
 from gangsaw.tasks.jobs.figures.report import StoreInfo, describe
-from gangsaw.tasks.jobs.sizes import files_bytes
-from gangsaw.tasks.jobs.steps.stages import scratch_of, staged, staged_at_target
-from gangsaw.tasks.jobs.streams.spool import spool
-from gangsaw.tasks.jobs.verification.compared import compare_with_stream
-from gangsaw.tasks.jobs.verification.verify import Report
-from gangsaw.tasks.jobs.verification.verify import verify as check
 from gangsaw.tasks.sources.open_files import closes_files
-from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.arrays.layout import ChunkChoice
 from gangsaw.tasks.store.damage import parse_damage
-from gangsaw.tasks.store.objects.address import opened_with, why_no_store
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.address import opened_with
 from gangsaw.tasks.store.objects.stores import StoreLike, as_address
-from gangsaw.tasks.store.objects.versions import Watch, Watched
-from gangsaw.tasks.store.state.lease import refuse_leased
-from gangsaw.tasks.store.zip_target import packed_target
 
 StorageOptions: TypeAlias = Mapping[str, object] | None
 
@@ -91,39 +66,77 @@ def compress(
 
     Parameters
     ----------
-    source : path or address of any format in the table `gangsaw.formats`, several paths if the
-        format reads them together; "-" for standard input if it reads streams; any object that
-        follows `gangsaw.tasks.sources.source.Source` or `Stream`; or an object of Python: an array
-        of
-        NumPy, Dask or Zarr, a Zarr group, a DataArray, Dataset or DataTree of xarray. Blocks of
-        Dask arrays are encoded where they are computed: on workers, else in threads of this process
-    target : path or address of the store, or an open Zarr store, such as that of an Icechunk
-        session, which the caller commits: only arrays and groups are written there, so that only
-        this process can resume or verify
-    codec : "auto" by content, the Zarr name of a codec with or without "gangsaw.", "zstd" or "none"
-    params : parameters of the codec that differ from its defaults
-    block : extents of a block, in the order of the codec's parameter of that name
-    chunks : extents of a chunk in the source's axis order or by axis name, -1 for a whole axis
-    device : "gpu" uses that of this process, or those of workers with the resource GPU=1
-    client : Dask client; None works in this process, with its threads
-    resume : finish what an earlier run with the same source and options began; for a Dask array
-        only if workers have its blocks in memory: for others nothing shows that they are unchanged
-    overwrite : replace an existing store
-    storage_options : options of the file systems (fsspec) of addresses, source and target, such as
-        {"key": ..., "secret": ..., "endpoint_url": ...} for s3://; None leaves them to the
-        environment
-    on_progress : called after each batch of chunks
-    **options : options of codecs and formats, as on the command line: bit_depth="auto",
-        effort="fast", shape=(224, 512, 614) for a raw file; all formats have `variables`, `group`,
-        `format` and `accept_loss` (leave out what cannot be stored); None counts as not given.
-        Options that codec and format do not have are an error
+    source : path, address, array or list of these
+        Path or address of a file of any format in the table `gangsaw.formats`, several paths if the
+        format reads them together, or "-" for standard input if it reads streams. Otherwise an
+        array of NumPy, Dask or Zarr, a Zarr group, or a DataArray, Dataset or DataTree of xarray.
+        Any object that follows `gangsaw.tasks.sources.source.Source` or `Stream` is accepted, too.
+        Blocks of Dask arrays are encoded where they are computed: on workers, else in threads of
+        this process.
+    target : path, address or Zarr store
+        Store to write. An open store may be that of an Icechunk session, which the caller commits.
+        There only arrays and groups are written, so that only this process can resume or verify.
+    codec : str, default "auto"
+        "auto" chooses by content. Otherwise the Zarr name of a codec with or without "gangsaw.",
+        "zstd", or "none" for plain samples.
+    params : dict, optional
+        Parameters of the codec that differ from its defaults.
+    block : sequence of int, optional
+        Extents of a block, in the order of the codec's parameter of that name.
+    chunks : sequence or dict of int, optional
+        Extents of a chunk in the source's axis order or by axis name, -1 for a whole axis. None
+        chooses them.
+    device : {"cpu", "gpu"}, default "cpu"
+        "gpu" uses the GPU of this process, or those of workers with the resource GPU=1.
+    client : distributed.Client, optional
+        Dask client. None works in this process, with its threads.
+    resume : bool, default False
+        True finishes what an earlier run with the same source and options began. A job of Dask
+        arrays is resumed only if workers have their blocks in memory. For others nothing shows that
+        they are unchanged.
+    overwrite : bool, default False
+        True replaces an existing store.
+    storage_options : dict, optional
+        Options of the file systems (fsspec) of the addresses of source and target, such as {"key":
+        ..., "secret": ..., "endpoint_url": ...} for s3://. None leaves them to the environment.
+    on_progress : callable, optional
+        Function that is called after each batch of chunks with the state of the job.
+    **options : object
+        Options of codecs and formats, as on the command line: `bit_depth="auto"`, `effort="fast"`,
+        or `shape=(224, 512, 614)` for a raw file. All formats have `variables`, `group`, `format`
+        and `accept_loss`, which leaves out what cannot be stored. None counts as not given.
+
+    Returns
+    -------
+    Summary
+        Numbers and sizes of what was written.
 
     Raises
     ------
-    TypeError : the source has none of these types, or the target is no store
-    BadParams : source, codec and chunks are incompatible, or the target may not be changed
-    DeviceError : CuPy, the driver or the GPU is missing here
-    JobFailed : the job stopped; `resume` continues it
+    TypeError
+        The source has none of these types, or the target is no store.
+    BadParams
+        Source, codec and chunks are incompatible, codec and format lack an option, or the target
+        may not be changed.
+    DeviceError
+        CuPy, the driver or the GPU is missing here.
+    JobFailed
+        The job stopped; `resume` continues it.
+
+    See Also
+    --------
+    verify : Check the store, also against its source.
+    decompress : Write the store in another format.
+    open : Open the store in xarray.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> cube = np.arange(4 * 16 * 16, dtype="uint16").reshape(4, 16, 16)
+    >>> summary = gangsaw.compress(cube, "cube.zarr", codec="ccsds123", chunks=(-1, 8, -1))
+    >>> summary.arrays, summary.chunks, summary.raw_bytes
+    (('data',), 2, 2048)
     """
     check_client(client)
     of_codecs, of_source = split_options(options)
@@ -140,91 +153,6 @@ def compress(
             on_progress=on_progress,
             watch=watch,
             is_part=bool(of_source.variables),
-        )
-
-
-@closes_files
-@job_of("compress", "target")
-def encode(
-    source: Source | Stream,
-    target: str | Path,
-    recipe: Recipe,
-    *,
-    device: str = "cpu",
-    client: Client | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    on_progress: OnProgress | None = None,
-    watch: Watch | None = None,
-    is_part: bool = False,
-) -> Summary:
-    """Compress an open source with a recipe; see `compress`. `watch` began before it was opened.
-
-    With `is_part` the files hold more than is read, so that no ratio of files is given.
-    """
-    check_store_target(target)
-    recipe.check()
-    if isinstance(source, Stream):
-        if resume:  # else the message might suggest to overwrite the target of a running job
-            refuse_leased(open_place(target, writable=True))
-        check_stream(source, recipe.options, resume)
-    n_bytes = 0 if is_part or dry_run.is_on() else files_bytes(source)
-    if (counters := current_counters()) is not None:
-        counters.source_bytes = n_bytes
-    with packed_target(target, overwrite=overwrite, resume=resume) as folder:
-        summary = _encode(
-            source,
-            folder,
-            recipe,
-            device=device,
-            client=client,
-            resume=resume,
-            overwrite=overwrite or folder != str(target),
-            on_progress=on_progress,
-            watch=watch,
-        )
-    summary = replace(summary, source_bytes=n_bytes)
-    return replace(summary, store=str(target)) if folder != str(target) else summary
-
-
-def _encode(
-    source: Source | Stream,
-    target: str | Path,
-    recipe: Recipe,
-    *,
-    device: str,
-    client: Client | None,
-    resume: bool,
-    overwrite: bool,
-    on_progress: OnProgress | None,
-    watch: Watch | None,
-) -> Summary:
-    with staged_at_target(
-        source, target, client=client, resume=resume, overwrite=overwrite, on_progress=on_progress
-    ) as ready:
-        if isinstance(ready, Stream):
-            summary = spool(
-                ready,
-                target,
-                choose=recipe.codecs,
-                chunks=recipe.chunks,
-                client=client,
-                options=options_for(device, client),
-                resume=resume,
-                overwrite=overwrite,
-                on_progress=on_progress,
-            )
-            return replace(summary, notes=(*summary.notes, *getattr(ready, "notes", ())))
-        return jobs.compress(
-            Watched(ready, watch) if watch is not None and ready is source else ready,
-            target,
-            codec=recipe.codecs(ready, client),
-            chunks=recipe.chunks,
-            client=client,
-            options=options_for(device, client),
-            resume=resume,
-            overwrite=overwrite,
-            on_progress=on_progress,
         )
 
 
@@ -250,24 +178,65 @@ def decompress(
 ) -> ExportResult:
     """Write a store's samples, coordinates and attributes in another format.
 
-    The suffix of `target` determines the format unless `options` names it. Some formats write
-    several targets. `device`, `resume`, `storage_options` are as for `compress`.
-
     Parameters
     ----------
-    accept_loss : leave out items that the format cannot represent, instead of raising BadParams
-    damaged : "fail" leaves no target; "fill" sets samples of damaged blocks to `damaged_value`, by
-        default the array's fill value; "skip" leaves their records out. Only text takes both
-    **own : options of that format alone
+    store : path, address or Zarr store
+        Store to read.
+    target : path, address or list of these
+        File to write. Its suffix determines the format unless `options` names it. Some formats
+        write several targets.
+    options : `ExportOptions`, optional
+        Format and selection, as `gangsaw decompress` takes them.
+    source : `SourceOptions`, optional
+        Options of reading the store, such as its group.
+    device : {"cpu", "gpu"}, default "cpu"
+        As for `compress`.
+    client : distributed.Client, optional
+        Dask client. None works in this process, with its threads.
+    overwrite : bool, default False
+        True replaces an existing target.
+    resume : bool, default False
+        True finishes what an earlier run began.
+    accept_loss : bool, default False
+        True leaves out items that the format cannot represent, instead of raising BadParams.
+    damaged : {"fail", "fill", "skip"}, default "fail"
+        "fail" leaves no target. "fill" sets samples of damaged blocks to `damaged_value`. "skip"
+        leaves their records out. Only text takes both.
+    damaged_value : complex or str, optional
+        Value of samples in damaged blocks. None is the array's fill value.
+    storage_options : dict, optional
+        Options of the file systems of addresses, as for `compress`.
+    on_progress : callable, optional
+        Function that is called after each batch of chunks with the state of the job.
+    **own : object
+        Options of that format alone.
 
     Returns
     -------
-    items that were left out; attributes `damaged` and `skipped` list blocks and records
+    `ExportResult`
+        Tuple of lines on items that were left out or converted. Its attributes `damaged` and
+        `skipped` list blocks and records.
 
     Raises
     ------
-    BadParams : the format cannot represent the samples or items, or a file is in the way
-    JobFailed : the job stopped; the subclass `DamagedStore`, also a CorruptChunk, lists all blocks
+    BadParams
+        The format cannot represent the samples or items, or a file is in the way.
+    JobFailed
+        The job stopped. The subclass `DamagedStore`, also a CorruptChunk, lists all damaged blocks.
+
+    See Also
+    --------
+    compress : Write a store.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> cube = np.arange(2 * 8 * 8, dtype="uint16").reshape(2, 8, 8)
+    >>> summary = gangsaw.compress(cube, "cube.zarr")
+    >>> result = gangsaw.decompress("cube.zarr", "copy.hdr")
+    >>> bool((np.fromfile("copy.img", "uint16") == cube.ravel()).all())
+    True
     """
     damage = parse_damage(damaged, damaged_value)
     wanted = options or ExportOptions()
@@ -282,89 +251,41 @@ def decompress(
 
 
 @extras_named()
-@closes_files
-@job_of("verify", "store")
-def verify(
-    store: StoreLike,
-    *,
-    against: Named | None = None,
-    adopt: bool = False,
-    device: str = "cpu",
-    client: Client | None = None,
-    storage_options: StorageOptions = None,
-    on_progress: OnProgress | None = None,
-    **options: object,
-) -> Report:
-    """Check that every chunk of a store exists and can be decoded; compare with `against`.
-
-    Chunks that xarray's `to_zarr(append_dim=...)` added have no record: they are decoded and
-    compared, and the report's `notes` name their arrays. The paths of `against` are read by their
-    field's own library if it is installed; the report's `readers` names it. Errors in the store are
-    listed in the report, not raised.
+def info(store: StoreLike, *, storage_options: StorageOptions = None) -> StoreInfo:
+    """Return figures of a store, from its metadata and the index of each chunk.
 
     Parameters
     ----------
-    adopt : record appended chunks and added arrays if all chunks are correct
-    device, storage_options : see `compress`
-    **options : options of `compress` that apply to the source `against`
+    store : path, address or Zarr store
+        Store to describe.
+    storage_options : dict, optional
+        Options of the file systems of addresses, as for `compress`.
+
+    Returns
+    -------
+    `StoreInfo`
+        Codec and sizes of each array, and the jobs that wrote the store.
 
     Raises
     ------
-    BadParams : there is no such store
-    JobFailed : the job of the store is not finished, or `against` changes meanwhile
+    BadParams
+        There is no Zarr array or group.
+    CorruptChunk
+        The index of a chunk is damaged.
+
+    See Also
+    --------
+    plot : Draw the figures.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> summary = gangsaw.compress(np.zeros((4, 32, 32), "uint16"), "cube.zarr", codec="ccsds123")
+    >>> array = gangsaw.info("cube.zarr").arrays[0]
+    >>> array.codec, array.raw_bytes
+    ('gangsaw.ccsds123', 8192)
     """
-    store = as_address(store, storage_options, client=client, is_writable=adopt)
-    if "://" not in store and not Path(store).exists():
-        raise BadParams(f"{store}: no such store{why_no_store(store)}")
-    against = opened_with(against, storage_options)
-    wanted = source_options(options, options)
-    if against is None and (asked := list_changed_flags(wanted)):
-        raise BadParams(f"{join_words(asked)} tells of a source: name it by --against")
-    wanted = as_made(wanted, against, str(store))
-    whole = replace(wanted, accept_loss=True)  # missing variables are reported, not raised
-    with readable_source(against, whole) as ready:
-        opened = None if ready is None else opened_source(ready, whole, client)
-        dry_run.stop(lambda: JobPlan(str(store), ()))
-        how = options_for(device, client)
-        run = partial(
-            check, store, client=client, options=how, on_progress=on_progress, adopt=adopt
-        )
-        if opened is None:
-            return run()
-        return _compared(run, store, opened, open_field_reader(ready, wanted, opened[0]), wanted)
-
-
-def _compared(
-    run: partial[Report],
-    store: str,
-    opened: tuple[Source | Stream, Watch],
-    reader: IndependentReader | None,
-    wanted: SourceOptions,
-) -> Report:
-    """Run `verify` (`run`) on a store, and compare the store with an open source or stream."""
-    other = as_stored(opened[0], store)
-    with (
-        opened[1].checked(),
-        TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
-        staged(other, lambda name: Path(folder, name)) as ready,
-    ):
-        if isinstance(ready, Stream):
-            return compare_with_stream(run(), store, ready, reader)
-        is_part = bool(wanted.variables or wanted.group) or isinstance(other, Stream)  # has indexes
-        return run(against=ready, is_part=is_part, library=reader, accept_loss=wanted.accept_loss)
-
-
-def options_for(device: str, client: Client | None) -> Options:
-    """Return the job options for a device; without a client this process must have it."""
-    check_client(client)
-    if client is None:
-        check_here(device)
-    return Options(device=checked_device(device))
-
-
-@extras_named()
-def info(store: StoreLike, *, storage_options: StorageOptions = None) -> StoreInfo:
-    """Return figures of a store, from its metadata and the index of each chunk."""
     return describe(as_address(store, storage_options))
 
 
@@ -378,9 +299,42 @@ def open(  # the name in xarray and zarr
 ) -> xr.Dataset | xr.DataTree:
     """Open a store in xarray: lazy Dask arrays, one block per Zarr chunk.
 
-    The result is a Dataset, or a DataTree if the store has groups, with the accessor `.gangsaw`.
-    For `storage_options` see `compress`; `options` are arguments of `xarray.open_zarr` or
-    `open_datatree`. Raises BadParams if there is no group.
+    Parameters
+    ----------
+    store : path, address or Zarr store
+        Store to open.
+    group : str, default ""
+        Path of a group in the store; "" is its root.
+    storage_options : dict, optional
+        Options of the file systems of addresses, as for `compress`.
+    **options : object
+        Arguments of `xarray.open_zarr` or `xarray.open_datatree`.
+
+    Returns
+    -------
+    xarray.Dataset or xarray.DataTree
+        A DataTree if the store has groups. Both have the accessor `.gangsaw`.
+
+    Raises
+    ------
+    BadParams
+        There is no such store or group.
+
+    See Also
+    --------
+    compress : Write a store.
+    encoding : Return an encoding for xarray's `to_zarr`.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> summary = gangsaw.compress(np.ones((2, 8, 8), "uint16"), "cube.zarr", chunks=(-1, 4, -1))
+    >>> data = gangsaw.open("cube.zarr")["data"]
+    >>> data.chunks
+    ((2,), (4, 4), (8,))
+    >>> int(data.sum())
+    128
     """
     from gangsaw.tasks.api.xarray_accessor import register
     from gangsaw.tasks.formats.python_objects.opened import open_as_xarray
@@ -393,7 +347,36 @@ def open(  # the name in xarray and zarr
 def plot(store: StoreLike, *, storage_options: StorageOptions = None) -> Figure:
     """Return a figure: bits per sample of each block, for scenes also false colours and bands.
 
-    Raises BadParams if the store has no blocks, CorruptChunk if a chunk is damaged.
+    Parameters
+    ----------
+    store : path, address or Zarr store
+        Store to draw.
+    storage_options : dict, optional
+        Options of the file systems of addresses, as for `compress`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure, which no window shows yet.
+
+    Raises
+    ------
+    BadParams
+        The store has no blocks.
+    CorruptChunk
+        A chunk is damaged.
+
+    See Also
+    --------
+    info : Return the figures as numbers.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> summary = gangsaw.compress(np.zeros((4, 32, 32), "uint16"), "cube.zarr", codec="ccsds123")
+    >>> figure = gangsaw.plot("cube.zarr")
+    >>> figure.savefig("cube.png")
     """
     from gangsaw.tasks.jobs.figures.plots import figure_of
 

@@ -68,18 +68,52 @@ def workers(
 
     Parameters
     ----------
-    workers : number of workers; with `device` "gpu" the largest number
-    cluster : kind of cluster, by default this machine, or a scheduler's address
-    tls : files of the certificate authority, the certificate and its key
-    device : "gpu" starts one worker per GPU
-    dashboard : True to serve Dask's dashboard, with the page of `page_of`
-    silent : True to hide the log lines of these workers
+    workers : int, default 0
+        Number of workers; with `device` "gpu" the largest number. 0 leaves it to the machine.
+    threads : int, default 0
+        Threads of a worker. 0 leaves them to the machine.
+    cluster : str, default ""
+        Kind of cluster, or a scheduler's address. "" is this machine.
+    scheduler : str, default ""
+        Address of a running scheduler.
+    scheduler_file : str, default ""
+        File in which a running scheduler wrote its address.
+    wait_workers : int, default 0
+        Number of workers to wait for.
+    tls : tuple of str, default ("", "", "")
+        Files of the certificate authority, the certificate and its key.
+    device : {"cpu", "gpu"}, default "cpu"
+        "gpu" starts one worker per GPU.
+    dashboard : bool, default False
+        True serves Dask's dashboard, with the page of `page_of`.
+    silent : bool, default False
+        True hides the log lines of these workers.
+
+    Yields
+    ------
+    distributed.Client
+        Client for the parameter `client` of other functions.
 
     Raises
     ------
-    JobFailed : no scheduler answers, no cluster starts or no workers arrive
-    BadParams : an address, kind or setting is invalid
-    DeviceError : something is missing for GPUs
+    JobFailed
+        No scheduler answers, no cluster starts or no workers arrive.
+    BadParams
+        An address, kind or setting is invalid.
+    DeviceError
+        Something is missing for GPUs.
+
+    See Also
+    --------
+    gangsaw.cluster.connect : Yield a client, with errors of Dask's own.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> with gangsaw.workers(workers=1, threads=1) as client:
+    ...     gangsaw.compress(np.ones((2, 8, 8), "uint16"), "cube.zarr", client=client).chunks
+    1
     """
     checked_device(device)
     with _as_ours(device), extras_named(), ExitStack() as stack:

@@ -49,15 +49,26 @@ def encoding(
 
     Parameters
     ----------
-    data : DataArray, Dataset or DataTree
-    codec, params, block, chunks, options : as in `compress`; `chunks` are cut so that each lies in
-        one block of a Dask array, because tasks of `to_zarr` write concurrently
+    data : xarray.DataArray, xarray.Dataset or xarray.DataTree
+        Data to store.
+    codec : str, default "auto"
+        As for `compress`.
+    params : dict, optional
+        Parameters of the codec that differ from its defaults.
+    block : sequence of int, optional
+        Extents of a block, in the order of the codec's parameter of that name.
+    chunks : sequence or dict of int, optional
+        Extents of a chunk, as for `compress`. They are cut so that each chunk lies in one block of
+        a Dask array, because tasks of `to_zarr` write concurrently.
+    **options : object
+        Options of codecs, as for `compress`.
 
     Returns
     -------
-    encoding by name of the variable, for a DataTree by path of the group first. It keeps the sample
-    settings of the variables' own encodings if they restore every value; a warning names the
-    others. It drops their settings of the store that they were read from
+    dict
+        Encoding by name of the variable, for a DataTree by path of the group first. It keeps the
+        sample settings of the variables' own encodings if they restore every value; a warning names
+        the others. It drops their settings of the store that they were read from.
 
     Raises
     ------
@@ -65,6 +76,21 @@ def encoding(
         The argument is no object of xarray.
     BadParams
         Codec and chunks are incompatible, or a variable cannot be stored.
+
+    See Also
+    --------
+    compress : Write a store without xarray.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> import xarray as xr
+    >>> data = xr.Dataset({"cube": (("band", "y", "x"), np.ones((2, 8, 8), "uint16"))})
+    >>> found = gangsaw.encoding(data, codec="ccsds123")
+    >>> found["cube"]["chunks"]
+    (2, 8, 8)
+    >>> stored = data.to_zarr("cube.zarr", encoding=found, consolidated=False)
     """
     import xarray as xr
 
@@ -118,12 +144,39 @@ def _of_group(
 
 @dataclass(frozen=True)
 class Accessor:
-    """Accessor `.gangsaw` of xarray objects."""
+    """Accessor `.gangsaw` of xarray objects.
+
+    Parameters
+    ----------
+    data : xarray.DataArray, xarray.Dataset or xarray.DataTree
+        Object that has the accessor.
+
+    Examples
+    --------
+    >>> import gangsaw.xarray
+    >>> import numpy as np
+    >>> import xarray as xr
+    >>> cube = xr.DataArray(np.ones((2, 8, 8), "uint16"), dims=("band", "y", "x"), name="cube")
+    >>> stored = cube.gangsaw.to_zarr("cube.zarr", codec="ccsds123", consolidated=False)
+    >>> gangsaw.info("cube.zarr").arrays[0].codec
+    'gangsaw.ccsds123'
+    """
 
     data: Given
 
     def encoding(self, **how: object) -> Encoding | dict[str, Encoding]:
-        """Return the result of `gangsaw.encoding`."""
+        """Return the result of `gangsaw.encoding`.
+
+        Parameters
+        ----------
+        **how : object
+            Arguments of `gangsaw.encoding`.
+
+        Returns
+        -------
+        dict
+            Encoding by name of the variable, for a DataTree by path of the group first.
+        """
         return encoding(self.data, **how)  # type: ignore[arg-type]
 
     def to_zarr(
@@ -143,8 +196,25 @@ class Accessor:
 
         Parameters
         ----------
-        options : options of codecs
-        **to_zarr : further arguments of `to_zarr`, whose result is returned
+        store : path, address or Zarr store
+            Store to write, as xarray takes it.
+        codec : str, default "auto"
+            As for `gangsaw.compress`.
+        params : dict, optional
+            Parameters of the codec that differ from its defaults.
+        block : sequence of int, optional
+            Extents of a block, in the order of the codec's parameter of that name.
+        chunks : sequence or dict of int, optional
+            Extents of a chunk, as for `gangsaw.encoding`.
+        options : dict, optional
+            Options of codecs.
+        **to_zarr : object
+            Further arguments of xarray's `to_zarr`.
+
+        Returns
+        -------
+        object
+            Result of xarray's `to_zarr`.
         """
         import xarray as xr
 

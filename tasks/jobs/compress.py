@@ -57,19 +57,43 @@ log = logging.getLogger(__name__)
 class Summary(Amounts):
     """Summary of a finished job.
 
-    Attributes
+    Parameters
     ----------
-    store : path or address of the store
-    arrays : names of the arrays
-    chunks : number of chunks; `resumed` of them were finished by an earlier run
-    samples : number of samples of all arrays
-    raw_bytes, stored_bytes : bytes of all chunks
-    seconds : wall time of this run
-    run_bytes : raw bytes of this run
-    unread_bytes : bytes of the files after the last sample: the given shape may be too small
-    array_bytes : stored bytes of each array of a stream
-    notes : further lines for the user, such as parts of the source that are not in the store
-    source_bytes : bytes of the files that were read; 0 if unknown
+    store : str
+        Path or address of the store.
+    arrays : tuple of str
+        Names of the arrays.
+    chunks : int
+        Number of chunks.
+    resumed : int
+        Number of these chunks that an earlier run had finished.
+    samples : int
+        Number of samples of all arrays.
+    raw_bytes, stored_bytes : int
+        Bytes of all chunks, before and after compression.
+    run_bytes : int
+        Raw bytes of this run.
+    seconds : float
+        Wall time of this run in seconds.
+    unread_bytes : int, default 0
+        Bytes of the files after the last sample: the given shape may be too small.
+    array_bytes : dict, optional
+        Stored bytes of each array of a stream.
+    notes : tuple of str, default ()
+        Further lines for the user, such as parts of the source that are not in the store.
+    source_bytes : int, default 0
+        Bytes of the files that were read; 0 if unknown.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> cube = np.arange(2 * 8 * 8, dtype="uint16").reshape(2, 8, 8)
+    >>> summary = gangsaw.compress(cube, "cube.zarr")
+    >>> summary.samples, summary.raw_bytes, summary.resumed
+    (128, 256, 0)
+    >>> summary.bits_per_sample < 16
+    True
     """
 
     store: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gangsaw.codecs.core.errors import CorruptChunk
 
-# (name, width in bits); a field without a name is reserved and zero
-Fields = tuple[tuple[str, int], ...]
+Fields = tuple[tuple[str, int], ...]  # names and widths in bits
+RESERVED = ""  # name of a field of zeros
 
 
 class HeaderWriter:

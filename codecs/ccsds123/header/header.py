@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
-from gangsaw.codecs.ccsds123.header.bits import Fields, HeaderReader, HeaderWriter
+from gangsaw.codecs.ccsds123.header.bits import RESERVED, Fields, HeaderReader, HeaderWriter
+from gangsaw.codecs.ccsds123.header.tables import (
+    check_supplementary_table,
+    read_supplementary_table,
+)
 from gangsaw.codecs.ccsds123.params import (
     LOCAL_SUMS,
     MAX_EXTENT,
@@ -23,7 +27,6 @@ from gangsaw.codecs.core.plugins.parameters import built
 Choices: TypeAlias = dict[str, object]  # fields of Params by name
 Argument = TypeVar("Argument")
 Made = TypeVar("Made")
-RESERVED = ""  # name of a field of zeros
 
 IMAGE: Fields = (
     ("user_data", 8),
@@ -43,15 +46,6 @@ IMAGE: Fields = (
     ("fidelity", 2),
     (RESERVED, 2),
     ("n_supplementary", 4),
-)
-TABLE: Fields = (
-    ("type", 2),
-    (RESERVED, 2),
-    ("purpose", 4),
-    (RESERVED, 1),
-    ("structure", 2),
-    (RESERVED, 1),
-    ("user", 4),
 )
 PREDICTOR: Fields = (
     (RESERVED, 1),
@@ -87,20 +81,45 @@ BLOCK_CODER: Fields = (
 SAMPLE, HYBRID, BLOCK = 0, 1, 2  # entropy coder codes
 NO_CONSTANT = 15  # value of the accumulator constant if a table is used
 WEIGHTS = ("init_weights", "init_weight_bits", "init_weights_in_header")  # of Params
-FLOAT_TABLE = 2  # type code of a supplementary table
-PURPOSES = (0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15)
 
 
 def write_header(image: Image, params: Params) -> bytes:
-    """Return the header of a stream of `image`, with params resolved for it.
+    """Return the header of a stream.
 
-    Raises BadParams if the params do not fit the image.
+    Parameters
+    ----------
+    image : Image
+        Properties of the image.
+    params : Params
+        Params, which are resolved for the image.
+
+    Returns
+    -------
+    bytes
+        The header.
+
+    Raises
+    ------
+    BadParams
+        The params do not fit the image.
+
+    References
+    ----------
+    .. [1] CCSDS 123.0-B-2, "Low-Complexity Lossless and Near-Lossless Multispectral and
+       Hyperspectral Image Compression", February 2019.
+
+    Examples
+    --------
+    >>> from gangsaw.codecs import ccsds123
+    >>> image = ccsds123.Image(4, 8, 8, bit_depth=12, signed=False)
+    >>> len(ccsds123.write_header(image, ccsds123.Params()))
+    19
     """
     p = params.resolved(image)
     out = HeaderWriter()
     out.put(IMAGE, _image_fields(image, p))
     for table in p.supplementary:
-        _check_table(table.data, image)
+        check_supplementary_table(table.data, image)
         out.data += table.data
     _write_predictor(out, p)
     _write_coder(out, p)
@@ -112,13 +131,48 @@ def read_header(
 ) -> tuple[Image, Params, int]:
     """Return image, resolved params and the number of header bytes at the start of data.
 
-    init_weights are the custom weights of a stream whose header does not contain its weights.
     Memory is only allocated for elements that are present in data.
 
-    Raises CorruptChunk for bytes that are no header. Raises NewerFormat for features of the
-    standard that this version lacks: near-lossless, hybrid coder, sample representatives, weight
-    exponent offsets. Such bytes are valid, and a later Gangsaw will read them. Raises BadParams if
-    init_weights are needed and missing, or do not fit the header.
+    Parameters
+    ----------
+    data : bytes or memoryview
+        A stream.
+    init_weights : tuple of tuple of int, optional
+        Custom weights of a stream whose header does not contain its weights.
+
+    Returns
+    -------
+    image : Image
+        Properties of the image.
+    params : Params
+        Resolved params.
+    n_bytes : int
+        Length of the header.
+
+    Raises
+    ------
+    CorruptChunk
+        The bytes are no header.
+    NewerFormat
+        The stream has features of the standard that this version lacks: near-lossless, hybrid
+        coder, sample representatives, weight exponent offsets. A later Gangsaw will read such
+        bytes.
+    BadParams
+        `init_weights` are needed and missing, or do not fit the header.
+
+    References
+    ----------
+    .. [1] CCSDS 123.0-B-2, "Low-Complexity Lossless and Near-Lossless Multispectral and
+       Hyperspectral Image Compression", February 2019.
+
+    Examples
+    --------
+    >>> from gangsaw.codecs import ccsds123
+    >>> image = ccsds123.Image(4, 8, 8, bit_depth=12, signed=False)
+    >>> header = ccsds123.write_header(image, ccsds123.Params(prediction_bands=2))
+    >>> found, params, n_bytes = ccsds123.read_header(header)
+    >>> found == image, params.prediction_bands, n_bytes == len(header)
+    (True, 2, True)
     """
     source = HeaderReader(data)
     values = source.get(IMAGE)
@@ -127,7 +181,8 @@ def read_header(
     image = _checked(_image, values)
     choices = _image_choices(values)
     choices["supplementary"] = tuple(
-        SupplementaryTable(_read_table(source, image)) for _ in range(values["n_supplementary"])
+        SupplementaryTable(read_supplementary_table(source, image))
+        for _ in range(values["n_supplementary"])
     )
     choices |= _read_predictor(source, image, init_weights)
     choices |= _read_coder(source, image, values["coder"])
@@ -203,43 +258,6 @@ def _image_choices(values: dict[str, int]) -> Choices:
         "word_bytes": values["word_bytes"] or 8,
         "coder": "block" if values["coder"] == BLOCK else "sample",
     }
-
-
-# ------------------------------------------------------------------ supplementary tables, 5.3.2
-
-
-def _check_table(table: bytes, image: Image) -> None:
-    source = HeaderReader(table)
-    try:
-        _read_table(source, image)
-    except CorruptChunk as error:
-        raise BadParams(f"supplementary table: {error.reason}") from None
-    if source.n_bytes != len(table):
-        raise BadParams(f"supplementary table has {len(table)} bytes, needs {source.n_bytes}")
-
-
-def _read_table(source: HeaderReader, image: Image) -> bytes:
-    """Return the bytes of a supplementary table.
-
-    Its elements belong to the user; only its length is checked.
-    """
-    start = source.n_bytes
-    values = source.get(TABLE)
-    if values["type"] > FLOAT_TABLE or values["purpose"] not in PURPOSES:
-        raise CorruptChunk(f"header: a supplementary table of unknown kind: {values}")
-    n_bands, n_rows, n_columns = image.shape
-    n_elements = (1, n_bands, n_bands * n_columns, n_rows * n_columns)[values["structure"]]
-    source.skip(n_elements * _element_bits(source, values["type"]))
-    source.align()
-    return bytes(source.data[start : source.n_bytes])
-
-
-def _element_bits(source: HeaderReader, kind: int) -> int:
-    if kind != FLOAT_TABLE:
-        return source.bits(5) or 32
-    significand, exponent = source.bits(5), source.bits(3) or 8
-    source.skip(exponent)  # bias
-    return 1 + exponent + significand
 
 
 # ------------------------------------------------------------------ predictor metadata, 5.3.3

@@ -200,6 +200,46 @@ def _host_bytes(buf: object) -> npt.NDArray[np.uint8]:
     return found
 
 
+_OF_BLOCKS = """\
+shape : tuple of int, optional
+        Extents of a chunk. None accepts chunks of any shape, up to 1 GiB each.
+    dtype : dtype, optional
+        Dtype of the array. Shape and dtype are given both or none.
+    memory_order : {"C", "F"}, default "C"
+        Memory order of the array, which is used only with a shape.
+    **parameters : object
+        Parameters of the codec."""
+_OF_BYTES = """\
+**parameters : object
+        Parameters of the codec."""
+DOCSTRING = """Zarr v2 codec `{name}`, through numcodecs.
+
+    Its chunks have the frames of the codec for Zarr v3.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Raises
+    ------
+    BadParams
+        A parameter is outside its range.
+
+    See Also
+    --------
+    gangsaw.codecs.{codec} : Codec for Zarr v3, with a description of the parameters.
+
+    Examples
+    --------
+    >>> from gangsaw.codecs import {codec}V2
+    >>> configuration = {codec}V2().get_config()
+    >>> configuration["id"]
+    '{name}'
+    >>> {codec}V2.from_config(configuration) == {codec}V2()
+    True
+    """
+
+
 @cache
 def derived(codec_type: type[NamedCodec]) -> type[BlockCodecV2 | BytesCodecV2]:
     """Return the Zarr v2 class of a codec: `gangsaw.codecs.<Name>V2`, a name that pickle can find.
@@ -210,11 +250,15 @@ def derived(codec_type: type[NamedCodec]) -> type[BlockCodecV2 | BytesCodecV2]:
     )
     dataset.to_zarr(store, zarr_format=2, encoding={"name": {"compressors": NameV2(**parameters)}})
     """
+    of_bytes = issubclass(codec_type, BytesCodec)
+    parameters = _OF_BYTES if of_bytes else _OF_BLOCKS
     members = {
-        "__doc__": f"Zarr v2 codec `{codec_type.codec_name}`, through numcodecs.",
+        "__doc__": DOCSTRING.format(
+            codec=codec_type.__name__, name=codec_type.codec_name, parameters=parameters
+        ),
         "__module__": HOME,
         "codec_id": codec_type.codec_name,
         "codec_type": codec_type,
     }
-    base = BytesCodecV2 if issubclass(codec_type, BytesCodec) else BlockCodecV2
+    base = BytesCodecV2 if of_bytes else BlockCodecV2
     return type(f"{codec_type.__name__}V2", (base,), members)

@@ -29,10 +29,20 @@ PER_WORD = 32  # letters per word
 class Ragged(Sequence[bytes]):
     """Lines of different lengths in one array, such as sequences or names.
 
-    Attributes
+    Parameters
     ----------
-    data : (m,) uint8, concatenated bytes of all lines
-    offsets : (n + 1,) int64, start of each line, and end of the last one
+    data : (m,) uint8
+        Concatenated bytes of all lines.
+    offsets : (n + 1,) int64
+        Start of each line, and end of the last one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gangsaw.reads import Ragged
+    >>> lines = Ragged(np.frombuffer(b"ACGTGG", "uint8"), np.array([0, 4, 6]))
+    >>> len(lines), lines[1], lines.lengths.tolist()
+    (2, b'GG', [4, 2])
     """
 
     data: Text
@@ -63,9 +73,17 @@ class Ragged(Sequence[bytes]):
         return np.diff(self.offsets)
 
     def to_arrow(self) -> pyarrow.LargeStringArray:
-        """Return the lines as an Arrow array of large strings, without a copy of the letters.
+        """Return the lines as an Arrow array of large strings, without a copy of the bytes.
 
-        Raises BadParams for non-ASCII letters, or if pyarrow is missing.
+        Returns
+        -------
+        pyarrow.LargeStringArray
+            A string per line.
+
+        Raises
+        ------
+        BadParams
+            There are bytes other than ASCII, or pyarrow is missing.
         """
         if self.data.max(initial=0) > 127:
             raise BadParams("strings of Arrow are UTF-8, and there are letters other than ASCII")
@@ -74,9 +92,17 @@ class Ragged(Sequence[bytes]):
         return arrow.LargeStringArray.from_buffers(len(self), *buffers[1:])
 
     def to_awkward(self) -> awkward.Array:
-        """Return the lines as an Awkward array of bytestrings, without a copy of the letters.
+        """Return the lines as an Awkward array of bytestrings, without a copy of the bytes.
 
-        Raises BadParams if awkward is missing.
+        Returns
+        -------
+        awkward.Array
+            A bytestring per line.
+
+        Raises
+        ------
+        BadParams
+            The package awkward is missing.
         """
         awkward = _library("awkward")
         layouts = awkward.contents
@@ -85,7 +111,13 @@ class Ragged(Sequence[bytes]):
         return awkward.Array(layouts.ListOffsetArray(offsets, letters, parameters=kind))
 
     def packed(self) -> Packed:
-        """Return the letters A, C, G and T packed to two bits each, and a list of others."""
+        """Return the bases A, C, G and T packed to two bits each, and a list of other bytes.
+
+        Returns
+        -------
+        Packed
+            The packed lines, without case.
+        """
         lengths = self.lengths
         offsets = np.concatenate(([0], np.cumsum(-(-lengths // PER_WORD))))
         words = np.empty(int(offsets[-1]), np.uint64)
@@ -98,18 +130,33 @@ class Ragged(Sequence[bytes]):
 class Packed:
     """Sequences with two bits per base, in 64-bit words of 32 bases.
 
-    A is 0, C 1, G 2, T 3. Letter i of a sequence is bits 2 (i mod 32) and 2 (i mod 32) + 1 of its
-    word floor(i / 32), so its first letter is in the lowest bits. Each sequence begins a word;
-    unused bits of its last word are 0. CuPy can copy these arrays to a device unchanged.
+    A is 0, C 1, G 2, T 3. Base i of a sequence is bits 2 (i mod 32) and 2 (i mod 32) + 1 of its
+    word floor(i / 32), so its first base is in the lowest bits. Each sequence begins a word; unused
+    bits of its last word are 0. CuPy can copy these arrays to a device unchanged.
 
-    Attributes
+    Parameters
     ----------
     words : (w,) uint64
-    offsets : (n + 1,) int64, first word of each sequence, and w
-    lengths : (n,) int64, letters of each
-    other_places : (e,) int64, positions of letters other than A, C, G or T, ascending, counted over
-        the letters of all sequences; their codes in the words are 0
-    other_letters : (e,) uint8, these letters, such as N
+        Packed bases.
+    offsets : (n + 1,) int64
+        First word of each sequence, and w.
+    lengths : (n,) int64
+        Bases of each sequence.
+    other_places : (e,) int64
+        Positions of residues other than A, C, G or T, ascending, counted over the residues of all
+        sequences. Their codes in the words are 0.
+    other_letters : (e,) uint8
+        These residues, such as N, in ASCII.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gangsaw.reads import Ragged
+    >>> packed = Ragged(np.frombuffer(b"ACGTNG", "uint8"), np.array([0, 4, 6])).packed()
+    >>> packed.words.tolist(), packed.other_places.tolist()
+    ([228, 8], [4])
+    >>> packed.unpacked()[1]
+    b'NG'
     """
 
     words: npt.NDArray[np.uint64]
@@ -123,7 +170,13 @@ class Packed:
         return self.lengths.size
 
     def unpacked(self) -> Ragged:
-        """Return the sequences as letters."""
+        """Return the sequences as text.
+
+        Returns
+        -------
+        Ragged
+            A line per sequence, in upper case.
+        """
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
         data = np.empty(int(offsets[-1]), np.uint8)
         unpack_bases(self.words, self.offsets, offsets, data)

@@ -6,11 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
 from zarr.core.buffer import Buffer
 from zarr.core.metadata.v3 import ArrayV3Metadata
 
@@ -20,7 +19,13 @@ from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.plugins.selection import Capabilities
 from gangsaw.codecs.core.zarr.block_codec import handed_on
-from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
+from gangsaw.tasks.jobs.figures.array_codecs import (
+    block_codec_of,
+    bytes_codec_of,
+    codec_name_of,
+    filter_settings_of,
+    filters_of,
+)
 from gangsaw.tasks.jobs.figures.bits import ArrayBits, BitMap, BlockBits, ChunkBits
 from gangsaw.tasks.jobs.sizes import StoreSizes, made_of
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
@@ -32,8 +37,6 @@ from gangsaw.tasks.store.state.manifest import open_manifest
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
-
-    from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
 # fields of an array that are left out of JSON
 NOT_FIGURES = ("lane_dim", "lane_axis", "mapped", "survey", "bits", "is_far", "summary", "picture")
@@ -140,10 +143,25 @@ class ArrayInfo:
 class StoreInfo:
     """Figures of a store: codec and sizes of each array; coordinates are left out.
 
-    Attributes
+    Parameters
     ----------
-    source : open store
-    history : jobs that wrote the store, the oldest first
+    store : str
+        Path or address of the store.
+    arrays : tuple of `ArrayInfo`
+        Figures of each array.
+    source : `ZarrSource`
+        The open store.
+    history : tuple of `PastJob`, default ()
+        Jobs that wrote the store, the oldest first.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> summary = gangsaw.compress(np.zeros((4, 32, 32), "uint16"), "cube.zarr", codec="ccsds123")
+    >>> figures = gangsaw.info("cube.zarr")
+    >>> figures.arrays[0].shape, figures.sizes.raw_bytes
+    ((4, 32, 32), 8192)
     """
 
     store: str
@@ -160,7 +178,13 @@ class StoreInfo:
         return StoreSizes(raw, stored, made_of(self.history))
 
     def to_dict(self) -> dict[str, object]:
-        """Return all figures as JSON values."""
+        """Return all figures as JSON values.
+
+        Returns
+        -------
+        dict
+            Names and values, as `gangsaw info --json` prints them.
+        """
         return {
             "store": self.store,
             **self.sizes.to_dict(),
@@ -217,10 +241,10 @@ class _Survey:
         self.place = store / array.path if array.path else store
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
         self.grid.check_count(name)
-        self.serializer = _block_codec(array, self.grid.chunks)
+        self.serializer = block_codec_of(array, self.grid.chunks)
         self.coder = self._coder()
         self.sizes = _ChunkSizes()
-        self.named = self.serializer if self.coder else _bytes_codec(array)
+        self.named = self.serializer if self.coder else bytes_codec_of(array)
         self.params: Mapping[str, object] = self.named.params.to_dict() if self.named else {}
         name = self.named.codec_name if self.named else ""
         self.capabilities = codec_table.capabilities().get(name, Capabilities())
@@ -304,7 +328,7 @@ class _Survey:
         return math.prod(self.array.shape) * self.array.dtype.itemsize
 
     def _summary(self) -> Mapping[str, object]:
-        told, named = _of_filters(self.array), self.named
+        told, named = filter_settings_of(self.array), self.named
         if named is None:
             return told
         return {**told, **self.capabilities.summary(self.params, type(named)().params.to_dict())}
@@ -323,8 +347,8 @@ class _Survey:
         own = getattr(self.serializer, "codec_name", "")
         of_v3 = isinstance(self.array.metadata, ArrayV3Metadata)
         others = self.array.compressors if of_v3 or not own else ()
-        before = [name for name, _ in _filters(self.array)]
-        return ", ".join([*before, *filter(None, [own]), *map(_name, others)]) or "none"
+        before = [name for name, _ in filters_of(self.array)]
+        return ", ".join([*before, *filter(None, [own]), *map(codec_name_of, others)]) or "none"
 
     def _heads(self) -> Iterator[tuple[int, int, frame.Index | None]]:
         """Yield number, stored bytes and frame index of each chunk in the store."""
@@ -359,42 +383,3 @@ class _Survey:
             return read_again(self.place, parsed)
         except CorruptChunk as error:
             raise error.at(store=str(self.place), chunk=key) from None
-
-
-def _block_codec(array: AnyArray, chunks: tuple[int, ...]) -> BlockCodec | None:
-    """Return the array codec of the chunks, in either Zarr format; None for a compressor."""
-    if array.metadata.zarr_format == 3:
-        serializer = getattr(array, "serializer", None)
-        while inner := getattr(serializer, "codecs", ()):  # codecs inside shards
-            serializer = next(codec for codec in inner if isinstance(codec, ArrayBytesCodec))
-        return cast("BlockCodec | None", serializer)
-    of_v2 = array.compressors[0] if len(array.compressors) == 1 and not array.filters else None
-    # a codec for chunks of another shape has other blocks, so that only its name is reported
-    place = getattr(of_v2, "place", None)
-    return getattr(of_v2, "codec", None) if place is None or place.shape == chunks else None
-
-
-def _bytes_codec(array: AnyArray) -> BytesCodec | None:
-    """Return Gangsaw's byte codec among the compressors, in either Zarr format; None if absent."""
-    own = (getattr(codec, "codec", codec) for codec in array.compressors)
-    return next((codec for codec in own if isinstance(codec, BytesCodec)), None)
-
-
-def _name(codec: object) -> str:
-    """Return the Zarr name of a Gangsaw codec, else the name of the class."""
-    of_v2 = getattr(type(codec), "codec_id", "") if hasattr(codec, "codec") else ""
-    return str(of_v2 or getattr(codec, "codec_name", type(codec).__name__))
-
-
-def _filters(array: AnyArray) -> list[tuple[str, Mapping[str, object]]]:
-    """Return name and configuration of each codec before the serializer."""
-    if not isinstance(array.metadata, ArrayV3Metadata):
-        return []
-    codecs = cast("tuple[ArrayArrayCodec, ...]", array.filters)
-    told = [cast("Mapping[str, object]", codec.to_dict()) for codec in codecs]
-    settings = [cast("Mapping[str, object]", of.get("configuration", {})) for of in told]
-    return [(str(of["name"]), own) for of, own in zip(told, settings, strict=True)]
-
-
-def _of_filters(array: AnyArray) -> Mapping[str, object]:
-    return {name: value for _, own in _filters(array) for name, value in own.items()}

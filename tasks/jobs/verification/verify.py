@@ -57,21 +57,42 @@ NewChunks: TypeAlias = "dict[int, tuple[int, int]]"  # bytes and checksum by num
 class Report:
     """Report of `verify`.
 
-    Attributes
+    Parameters
     ----------
-    store : path or address of the store
-    arrays : names of the verified arrays; "" is an array at the root
-    chunks : number of chunks in their manifests
-    raw_bytes, stored_bytes : bytes of the correct chunks
-    compared : True if samples were compared with a source
-    readers : readers of the source: libraries of its field with their versions, and "gangsaw" for
-        arrays that no library reads
-    problems : one line per problem
-    extra : objects below the arrays that no manifest names; harmless
-    seconds : wall time
-    notes : further lines for the user, such as arrays that were decoded on the host
-    sizes : sizes of the arrays without coordinates and of their original files; None if there are
-        problems
+    store : str
+        Path or address of the store.
+    arrays : tuple of str
+        Names of the verified arrays; "" is an array at the root.
+    chunks : int
+        Number of chunks in their manifests.
+    raw_bytes, stored_bytes : int
+        Bytes of the correct chunks, before and after compression.
+    compared : bool
+        True if samples were compared with a source.
+    problems : tuple of str
+        One line per problem.
+    extra : tuple of str
+        Objects below the arrays that no manifest names; they are harmless.
+    seconds : float
+        Wall time in seconds.
+    notes : tuple of str, default ()
+        Further lines for the user, such as arrays that were decoded on the host.
+    readers : tuple of str, default ()
+        Readers of the source: libraries of its field with their versions, and "gangsaw" for arrays
+        that no library reads.
+    sizes : `StoreSizes`, optional
+        Sizes of the arrays without coordinates and of their original files; None if there are
+        problems.
+
+    Examples
+    --------
+    >>> import gangsaw
+    >>> import numpy as np
+    >>> cube = np.arange(2 * 8 * 8, dtype="uint16").reshape(2, 8, 8)
+    >>> summary = gangsaw.compress(cube, "cube.zarr")
+    >>> report = gangsaw.verify("cube.zarr", against=cube)
+    >>> report.ok, report.compared, report.arrays, report.chunks
+    (True, True, ('data',), 1)
     """
 
     store: str

@@ -53,10 +53,14 @@ class Appender:
 
     Parameters
     ----------
-    target : path, address or Zarr store; created if it does not exist
-    steps : description of every step
-    coords : coordinates of the other axes, and any other small arrays
-    durable : whether chunks are synced to disk before they become visible
+    target : path, address or Zarr store
+        Store to write; it is created if it does not exist.
+    steps : Steps
+        Description of every step.
+    coords : iterable of Coordinate, default ()
+        Coordinates of the other axes, and any other small arrays.
+    durable : bool, default True
+        True syncs chunks to disk before they become visible.
 
     Raises
     ------
@@ -66,11 +70,27 @@ class Appender:
     JobFailed
         The store cannot be written.
 
+    See Also
+    --------
+    gangsaw.codecs.visibility.StepEncoder : Encode steps without a store.
+
     Examples
     --------
-    with Appender("night.zarr", steps) as appender:
-        for time, step in correlator:
-            appender.append(time, step)
+    >>> import numpy as np
+    >>> import zarr
+    >>> from gangsaw.codecs.visibility import Params
+    >>> from gangsaw.tasks.append import Appender, Steps
+    >>> steps = Steps(
+    ...     dims=("time", "frequency"),
+    ...     shape=(8,),
+    ...     dtype="complex64",
+    ...     params=Params(effort="fast", block=(2, 0, 0)),
+    ... )
+    >>> with Appender("night.zarr", steps) as night:
+    ...     for i in range(3):
+    ...         night.append(8.0 * i, np.full(8, i, "complex64"))
+    >>> zarr.open_group("night.zarr", mode="r")["visibility"].shape
+    (3, 8)
     """
 
     def __init__(
@@ -114,13 +134,17 @@ class Appender:
 
         Parameters
         ----------
-        time : time of the step, in the units of the time coordinate
-        step : array with the shape and dtype of `Steps`
+        time : float
+            Time of the step, in the units of the time coordinate.
+        step : ndarray
+            Array with the shape and dtype of `Steps`.
 
         Raises
         ------
-        BadParams : time or step are invalid; the store is unchanged
-        JobFailed : a chunk could not be written; earlier chunks stay readable
+        BadParams
+            Time or step are invalid; the store is unchanged.
+        JobFailed
+            A chunk could not be written; earlier chunks stay readable.
         """
         self._must_work()
         if not math.isfinite(time):
@@ -135,7 +159,8 @@ class Appender:
 
         Raises
         ------
-        JobFailed : the chunk could not be written
+        JobFailed
+            The chunk could not be written.
         """
         self._must_work()
         n_steps = self._first + self._encoder.waiting

@@ -47,16 +47,42 @@ class GroupMetadata(TypedDict):
 class Steps:
     """Description that all time steps share, and their names in the store.
 
-    Attributes
+    Parameters
     ----------
-    dims : names of the array's axes, time first: ("time", "frequency", ...)
-    shape : extents of one step, for all axes except time
-    dtype : float or complex dtype of the steps
-    params : parameters of the codec. block[0] is the number of steps per chunk; axes "auto" are
-        derived from `dims`
-    name : name of the array
-    attrs : JSON attributes of the array
-    time_attrs : JSON attributes of the time coordinate, such as units and calendar
+    dims : tuple of str
+        Names of the array's axes, time first: ("time", "frequency", ...).
+    shape : tuple of int
+        Extents of one step, for all axes except time.
+    dtype : dtype
+        Float or complex dtype of the steps.
+    params : Params
+        Parameters of the codec `gangsaw.visibility`. Its `block[0]` is the number of steps per
+        chunk; axes "auto" are derived from `dims`.
+    name : str, default "visibility"
+        Name of the array.
+    attrs : dict, optional
+        JSON attributes of the array.
+    time_attrs : dict, optional
+        JSON attributes of the time coordinate, such as units and calendar.
+
+    Raises
+    ------
+    BadParams
+        Dimensions, shape, dtype and parameters do not fit each other.
+
+    Examples
+    --------
+    >>> from gangsaw.codecs.visibility import Params
+    >>> from gangsaw.tasks.append import Steps
+    >>> steps = Steps(
+    ...     dims=("time", "frequency"),
+    ...     shape=(8,),
+    ...     dtype="complex64",
+    ...     params=Params(block=(16, 0, 0)),
+    ...     time_attrs={"units": "s"},
+    ... )
+    >>> steps.name
+    'visibility'
     """
 
     dims: tuple[str, ...]

@@ -88,13 +88,31 @@ def some_of(lines: Ragged, keep: npt.NDArray[np.bool_]) -> Ragged:
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """Occurrences of patterns, sorted by pattern, then by position.
+    r"""Occurrences of patterns, sorted by pattern, then by position.
 
-    Attributes
+    Parameters
     ----------
-    pattern : (n,) int64, index of the pattern
-    place : (n,) int64, position of its first letter in the array
-    strand : (n,) int8: 1, or -1 for the reverse complement
+    pattern : (n,) int64
+        Index of the pattern.
+    place : (n,) int64
+        Position of its first byte or base in the array.
+    strand : (n,) int8
+        1, or -1 for the reverse complement.
+
+    See Also
+    --------
+    Search.locate : Return the occurrences of patterns.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import gangsaw.search
+    >>> size = Path("log.txt").write_text("one error\nno line\nan error, an error\n")
+    >>> summary = gangsaw.compress("log.txt", "log.zarr")
+    >>> summary = gangsaw.search.index("log.zarr")
+    >>> found = gangsaw.search.open("log.zarr").locate(["error", "line"])
+    >>> found.pattern.tolist(), found.place.tolist()
+    ([0, 0, 0, 1], [4, 21, 31, 13])
     """
 
     pattern: Positions
@@ -107,7 +125,20 @@ class Occurrences:
 
     @classmethod
     def joined(cls, parts: Iterable[Occurrences], most: int | None = None) -> Occurrences:
-        """Merge and sort occurrences; with `most`, only the lowest positions of each pattern."""
+        """Merge and sort occurrences.
+
+        Parameters
+        ----------
+        parts : iterable of Occurrences
+            Occurrences in any order.
+        most : int, optional
+            Number of the lowest positions of each pattern that remain; None leaves all.
+
+        Returns
+        -------
+        Occurrences
+            All of them, sorted by pattern, then by position.
+        """
         some = list(parts)
         pattern = np.concatenate([np.empty(0, np.int64), *(one.pattern for one in some)])
         place = np.concatenate([np.empty(0, np.int64), *(one.place for one in some)])

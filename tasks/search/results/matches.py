@@ -36,14 +36,33 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class ExactMatches:
-    """Maximal exact matches of a query in a text, sorted by strand, start and position.
+    r"""Maximal exact matches of a query in a text, sorted by strand, start and position.
 
-    Attributes
+    Parameters
     ----------
-    begin : (n,) int64, start of each match in the query
-    place : (n,) int64, position of its first letter in the array
-    length : (n,) int64, letters of the match
-    strand : (n,) int8: 1, or -1 for the reverse complement of that part of the query
+    begin : (n,) int64
+        Start of each match in the query.
+    place : (n,) int64
+        Position of its first byte or base in the array.
+    length : (n,) int64
+        Bytes or bases of the match.
+    strand : (n,) int8
+        1, or -1 for the reverse complement of that part of the query.
+
+    See Also
+    --------
+    Search.mems : Return the maximal exact matches of a query.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import gangsaw.search
+    >>> size = Path("log.txt").write_text("one error\nno line\nan error, an error\n")
+    >>> summary = gangsaw.compress("log.txt", "log.zarr")
+    >>> summary = gangsaw.search.index("log.zarr")
+    >>> matches = gangsaw.search.open("log.zarr").mems("an error, an", least=8)
+    >>> matches.begin.tolist(), matches.place.tolist(), matches.length.tolist()
+    ([0, 0], [18, 28], [12, 8])
     """
 
     begin: Positions
@@ -57,7 +76,20 @@ class ExactMatches:
 
     @classmethod
     def joined(cls, parts: Iterable[npt.NDArray[np.void]], n: int) -> ExactMatches:
-        """Merge rows of MATCH into distinct, sorted matches, for a query of n letters."""
+        """Merge rows of MATCH into distinct, sorted matches.
+
+        Parameters
+        ----------
+        parts : iterable of structured arrays
+            Rows of the dtype MATCH.
+        n : int
+            Bytes or bases of the query.
+
+        Returns
+        -------
+        `ExactMatches`
+            The matches.
+        """
         rows = np.unique(np.concatenate([np.empty(0, MATCH), *parts]))
         begin = np.where(
             rows["strand"] == REVERSE, n - rows["begin"] - rows["length"], rows["begin"]

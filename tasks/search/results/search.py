@@ -34,15 +34,44 @@ FoundT = TypeVar("FoundT")
 
 
 class Search:
-    """Search for patterns in a stored text by its indexes; the text is read only as needed.
+    r"""Search for patterns in a stored text by its indexes; the text is read only as needed.
 
-    Bytes are matched exactly. For bases, case is ignored and both strands are searched. Letters
-    other than A, C, G and T match nothing, and no match extends across records.
+    Bytes are matched exactly. For bases, case is ignored and both strands are searched. Characters
+    other than A, C, G and T match nothing there, and no match extends across records.
+
+    Parameters
+    ----------
+    text : `IndexedText`
+        Text with its indexes; `open` finds both.
+    client : distributed.Client, optional
+        Dask client. None works in threads of this process.
 
     Attributes
     ----------
-    store : path or address of the store
-    name : name of the indexed array
+    store : str
+        Path or address of the store.
+    name : str
+        Name of the indexed array.
+
+    References
+    ----------
+    .. [1] P. Ferragina and G. Manzini, "Opportunistic data structures with applications", FOCS
+    2000. .. [2] T. Gagie, G. Navarro and N. Prezza, "Fully functional suffix trees and optimal text
+    searching
+       in BWT-runs bounded space", Journal of the ACM 67(1), 2020.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import gangsaw.search
+    >>> size = Path("log.txt").write_text("one error\nno line\nan error, an error\n")
+    >>> summary = gangsaw.compress("log.txt", "log.zarr")
+    >>> summary = gangsaw.search.index("log.zarr")
+    >>> search = gangsaw.search.open("log.zarr")
+    >>> search.count("error"), search.count_lines("error")
+    (3, 2)
+    >>> search.extract(0, 9)
+    b'one error'
     """
 
     def __init__(self, text: IndexedText, client: Client | None = None) -> None:
@@ -68,16 +97,43 @@ class Search:
         return self._text.how.kind
 
     def count(self, pattern: Pattern) -> int:
-        """Return the number of occurrences of a pattern; see `counts`."""
+        """Return the number of occurrences of a pattern.
+
+        Parameters
+        ----------
+        pattern : str or bytes
+            As for `counts`.
+
+        Returns
+        -------
+        int
+            Number of occurrences, which may overlap.
+        """
         return int(self.counts([pattern])[0])
 
     def counts(
         self, patterns: Sequence[Pattern], *, on_progress: OnProgress | None = None
     ) -> Positions:
-        """Return the number of occurrences of each pattern, (k,) int64.
+        """Return the number of occurrences of each pattern.
 
-        Occurrences may overlap. A `str` is encoded as UTF-8. Raises BadParams for an empty pattern,
-        JobFailed for a damaged index.
+        Parameters
+        ----------
+        patterns : list of str or bytes
+            Patterns; a `str` is encoded as UTF-8.
+        on_progress : callable, optional
+            Function that is called after each chunk with the state of the search.
+
+        Returns
+        -------
+        (k,) int64
+            Numbers of occurrences, which may overlap.
+
+        Raises
+        ------
+        BadParams
+            A pattern is empty.
+        JobFailed
+            The index is damaged.
         """
         wanted = self._patterns(patterns)
         total = np.zeros(wanted.n, np.int64)
@@ -95,7 +151,24 @@ class Search:
     ) -> int:
         """Return the number of lines, or reads, in which any pattern begins, as grep counts.
 
-        Raises BadParams for a genome, which has no lines; see `counts`.
+        Parameters
+        ----------
+        patterns : str, bytes or list of these
+            As for `counts`.
+        on_progress : callable, optional
+            Function that is called after each chunk with the state of the search.
+
+        Returns
+        -------
+        int
+            Number of lines or reads.
+
+        Raises
+        ------
+        BadParams
+            A pattern is empty, or the text is a genome, which has no lines.
+        JobFailed
+            The index is damaged.
         """
         if not self.has_lines:
             raise BadParams(f"{self.store} holds a genome, which has no lines: count matches")
@@ -119,9 +192,29 @@ class Search:
         *,
         on_progress: OnProgress | None = None,
     ) -> Occurrences:
-        """Return the occurrences of patterns, all or the first `most` of each; see `counts`.
+        """Return the occurrences of patterns.
 
-        With `most`, the search stops after the chunks that contain this many of each.
+        Parameters
+        ----------
+        patterns : str, bytes or list of these
+            As for `counts`.
+        most : int, optional
+            Number of first occurrences of each pattern to return. The search stops after the chunks
+            that contain this many of each. None returns all.
+        on_progress : callable, optional
+            Function that is called after each chunk with the state of the search.
+
+        Returns
+        -------
+        Occurrences
+            Positions and strands.
+
+        Raises
+        ------
+        BadParams
+            A pattern is empty.
+        JobFailed
+            The index is damaged.
         """
         if most is not None and most < 1:
             raise BadParams(f"of each pattern 1 hit or more is asked for, not {most}")
@@ -145,11 +238,31 @@ class Search:
     def mems(
         self, query: Pattern, least: int = LEAST, *, on_progress: OnProgress | None = None
     ) -> ExactMatches:
-        """Return the maximal exact matches of a query with at least `least` letters.
+        """Return the maximal exact matches of a query.
 
         A match is a part of the query that equals the text at a position, for bases on either
-        strand, and that no letter on either side extends. Raises BadParams if windows of `least`
-        letters occur more than 4 million times in a chunk.
+        strand, and that cannot be extended on either side.
+
+        Parameters
+        ----------
+        query : str or bytes
+            Text or bases to match; a `str` is encoded as UTF-8.
+        least : int, default 20
+            Shortest length of a match.
+        on_progress : callable, optional
+            Function that is called after each chunk with the state of the search.
+
+        Returns
+        -------
+        `ExactMatches`
+            Positions, lengths and strands.
+
+        Raises
+        ------
+        BadParams
+            Windows of `least` bytes or bases occur more than 4 million times in a chunk.
+        JobFailed
+            The index is damaged.
         """
         letters = query.encode() if isinstance(query, str) else query
         parts: list[npt.NDArray[np.void]] = []
@@ -163,10 +276,28 @@ class Search:
         return ExactMatches.joined(parts, len(letters))
 
     def extract(self, begin: int, end: int) -> bytes:
-        """Return letters begin..end - 1 of the stored text; raise BadParams for an invalid range.
+        """Return bytes begin..end - 1 of the stored text.
 
-        They are read from the store: an index of bases has no case and no other letters. An index
-        of bytes gives letters backwards, one by one, each by a rank in every level of its tree.
+        They are read from the store: an index of bases has no case and no other characters. An
+        index of bytes gives the text backwards, byte by byte, each by a rank in every level of its
+        tree.
+
+        Parameters
+        ----------
+        begin : int
+            Position of the first byte or base.
+        end : int
+            Position after the last one.
+
+        Returns
+        -------
+        bytes
+            The text.
+
+        Raises
+        ------
+        BadParams
+            The range is invalid.
         """
         if not 0 <= begin <= end <= len(self):
             raise BadParams(f"{self.name} has letters 0 to {len(self):,}, not {begin} to {end}")
@@ -182,7 +313,10 @@ class Search:
     def held(self) -> CachedChunks:
         """Return a chunk-wise reader of the text that caches the last chunks.
 
-        It raises JobFailed if the text changed before a chunk was read.
+        Returns
+        -------
+        `CachedChunks`
+            Reader. It raises JobFailed if the text changed before a chunk was read.
         """
         return CachedChunks(self._text.stored.checked())
 
@@ -218,20 +352,46 @@ def open_search(
     client: Client | None = None,
     storage_options: Mapping[str, object] | None = None,
 ) -> Search:
-    """Open an indexed array of a store for search.
+    r"""Open an indexed array of a store for search.
 
     Parameters
     ----------
     store : path or address
-    index : path or address of its indexes, if they are not next to the store
-    variable : array, if several are indexed
-    client : Dask client; None works in threads of this process
-    storage_options : options of the file systems of addresses, as in `gangsaw.compress`
+        Store of the text.
+    index : path or address, optional
+        Store of the indexes; None is next to the store.
+    variable : str, optional
+        Name of the array, if several are indexed.
+    client : distributed.Client, optional
+        Dask client. None works in threads of this process.
+    storage_options : dict, optional
+        Options of the file systems of addresses, as for `gangsaw.compress`.
+
+    Returns
+    -------
+    Search
+        Search in the array.
 
     Raises
     ------
-    BadParams : there is no index, or it is of another content
-    CorruptChunk : metadata are damaged
+    BadParams
+        There is no index, or it is of another content.
+    CorruptChunk
+        Metadata are damaged.
+
+    See Also
+    --------
+    index : Index the text of a store.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import gangsaw.search
+    >>> size = Path("log.txt").write_text("one error\nno line\nan error, an error\n")
+    >>> summary = gangsaw.compress("log.txt", "log.zarr")
+    >>> summary = gangsaw.search.index("log.zarr")
+    >>> gangsaw.search.open("log.zarr").counts(["error", "line", "no error"]).tolist()
+    [3, 1, 0]
     """
     where = None if index is None else as_address(index, storage_options)
     return Search(open_indexed(as_address(store, storage_options), where, variable), client)

@@ -112,27 +112,67 @@ def index_job(
     storage_options: Mapping[str, object] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Summary:
-    """Index the text or the bases of a store, so that a search finds patterns in it.
+    r"""Index the text or the bases of a store, so that a search finds patterns in it.
+
+    Each chunk gets an FM index [1]_; one of repetitive content is an r-index [2]_.
 
     Parameters
     ----------
     store : path or address
-    target : location of the indexes; None is next to the store, as logs.index.zarr for logs.zarr
-    variables : arrays, of (n,) uint8; if empty, the sequences of a genome or of reads, else all
-        that hold text
-    rate : step between sampled positions; None is 64, for bases 32. A larger step takes less space,
-        and more time to locate
-    client : Dask client; None works in this thread
-    resume : finish what an earlier run began
-    overwrite : replace an existing index, which stays until the new one is complete
-    storage_options : options of the file systems of addresses, as in `gangsaw.compress`
-    on_progress : called after each batch of chunks
+        Store of the text.
+    target : path or address, optional
+        Store of the indexes. None is next to the store, as logs.index.zarr for logs.zarr.
+    variables : list of str, default ()
+        Arrays to index, of (n,) uint8. If empty, the sequences of a genome or of reads, else all
+        that hold text.
+    rate : int, optional
+        Step between sampled positions; None is 64, for bases 32. A larger step takes less space,
+        and more time to locate.
+    client : distributed.Client, optional
+        Dask client. None works in this thread.
+    resume : bool, default False
+        True finishes what an earlier run began.
+    overwrite : bool, default False
+        True replaces an existing index, which stays until the new one is complete.
+    storage_options : dict, optional
+        Options of the file systems of addresses, as for `gangsaw.compress`.
+    on_progress : callable, optional
+        Function that is called after each batch of chunks with the state of the job.
+
+    Returns
+    -------
+    Summary
+        Numbers and sizes of what was written.
 
     Raises
     ------
-    BadParams : the store holds no such text or has too large chunks, or the target may not be
-        changed
-    JobFailed : the job stopped, and `resume` continues it; or the store changed meanwhile
+    BadParams
+        The store holds no such text or has too large chunks, or the target may not be changed.
+    JobFailed
+        The job stopped, and `resume` continues it. Or the store changed meanwhile.
+
+    See Also
+    --------
+    open : Open an indexed array for search.
+
+    References
+    ----------
+    .. [1] P. Ferragina and G. Manzini, "Opportunistic data structures with applications", FOCS
+    2000. .. [2] T. Gagie, G. Navarro and N. Prezza, "Fully functional suffix trees and optimal text
+    searching
+       in BWT-runs bounded space", Journal of the ACM 67(1), 2020.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import gangsaw.search
+    >>> size = Path("log.txt").write_text("one error\nno line\nan error, an error\n")
+    >>> summary = gangsaw.compress("log.txt", "log.zarr")
+    >>> summary = gangsaw.search.index("log.zarr")
+    >>> summary.arrays
+    ('text',)
+    >>> gangsaw.search.open("log.zarr").count("error")
+    3
     """
     store = as_address(store, storage_options)
     source, texts = open_texts(store, variables)

@@ -66,14 +66,31 @@ ROWS = 1 << 14  # rows written at once
 class AnnotateChoice:
     """Options of an annotation job.
 
-    Attributes
+    Parameters
     ----------
-    rule : decides which nucleotypes are sequencing errors of others
-    tolerated : share of the V and J bases outside the CDR3 that may differ
-    keep_unproductive : write nucleotypes out of frame or with a stop codon, too
-    interleaved : mates alternate in the only file
-    overwrite : replace an existing table, and the steps of an earlier run
-    resume : continue an interrupted run
+    rule : `MergeRule`, optional
+        Rule that decides which nucleotypes are sequencing errors of others.
+    tolerated : float, default 0.1
+        Share of the V and J bases outside the CDR3 that may differ.
+    keep_unproductive : bool, default False
+        True writes nucleotypes out of frame or with a stop codon, too.
+    interleaved : bool, default False
+        True if mates alternate in the only file.
+    overwrite : bool, default False
+        True replaces an existing table, and the steps of an earlier run.
+    resume : bool, default False
+        True continues an interrupted run.
+
+    See Also
+    --------
+    annotate : Run the job.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> choice = tcr.AnnotateChoice(rule=tcr.MergeRule(max_errors=0), tolerated=0.05)
+    >>> choice.rule.max_errors
+    0
     """
 
     rule: MergeRule = field(default_factory=MergeRule)
@@ -135,19 +152,54 @@ def annotate(
 
     Parameters
     ----------
-    reads : a FASTQ file, two of mates, compressed or not, pipes of them, or a store of reads
-    target : table to write
-    genes : whole V and J genes
-    choice : options of the annotation
-    client : Dask client; None runs in threads of this process
-    options : options of the run on Dask
-    on_progress : called after each batch; the total number of batches is not known
+    reads : list of str
+        A FASTQ file, two of mates, compressed or not, pipes of them, or a store of reads.
+    target : str
+        Table to write.
+    genes : `WholeGenes`
+        Whole V and J genes.
+    choice : `AnnotateChoice`, optional
+        Options of the annotation.
+    client : distributed.Client, optional
+        Dask client. None runs in threads of this process.
+    options : `Options`, optional
+        Resources and retries of a run on Dask.
+    on_progress : callable, optional
+        Function that is called after each batch with the state of the job. The total number of
+        batches is not known.
+
+    Returns
+    -------
+    `AnnotateSummary`
+        Numbers of reads and nucleotypes.
 
     Raises
     ------
-    BadParams : a path holds no reads, no read has a receptor, genes end at the CDR3, or a table
-        may not be replaced
-    JobFailed : the job stopped, or an input file changed during the job
+    BadParams
+        A path holds no reads, no read has a receptor, genes end at the CDR3, or a table may not be
+        replaced.
+    JobFailed
+        The job stopped, or an input file changed during the job.
+
+    See Also
+    --------
+    open_genes : Return whole genes.
+    count_repertoires : Count the paths of the table's rows.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> files = ("reads_1.fastq", "reads_2.fastq")
+    >>> made = tcr.simulate(
+    ...     "truth.tsv",
+    ...     tcr.ModelChoice(species="human"),
+    ...     tcr.Wanted(n=20, depth=5),
+    ...     tcr.SimulateChoice(reads=files),
+    ... )
+    >>> genes = tcr.open_genes("olga", locus="TRB", species="human")
+    >>> summary = tcr.annotate(files, "found.tsv", genes)
+    >>> summary.reads == made.pairs, 0 < summary.nucleotypes <= 20
+    (True, True)
     """
     choice, index, began = choice or AnnotateChoice(), build_gene_index(genes), time.monotonic()
     refuse_resume(reads, resume=choice.resume)

@@ -38,12 +38,21 @@ class MergeRule:
     must be doubtful (below Q20 in all reads of one of both), or the other must have `ratio` times
     the reads.
 
-    Attributes
+    Parameters
     ----------
-    max_errors : mismatches in the junction; 0 merges nothing
-    ratio : reads of the parent per read of the error
-    min_quality : lowest quality of any base in the junction: the sum of the Phred values of the
-        reads with this base, minus that of the reads with the second best base
+    max_errors : int, default 2
+        Mismatches in the junction; 0 merges nothing.
+    ratio : float, default 10.0
+        Reads of the parent per read of the error.
+    min_quality : int, default 20
+        Lowest quality of any base in the junction: the sum of the Phred values of the reads with
+        this base, minus that of the reads with the second best base.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> tcr.MergeRule(max_errors=1)
+    MergeRule(max_errors=1, ratio=10.0, min_quality=20)
     """
 
     max_errors: int = 2

@@ -30,18 +30,43 @@ def open_germline(
 
     Parameters
     ----------
-    source : "olga", or FASTA files and tables (one, or several for V, D and J), gz or not; see
-        `read_fasta`, `read_gene_table`
-    locus : "TRA", "TRB", "TRG", "TRD", "IGH", "IGK" or "IGL", in any case. Genes such as TRAV29/DV5
-        count for TRA and TRD
-    species : "human", "mouse" or the source's name, such as "Macaca mulatta"; required for olga,
-        and for files with several species
-    anchors : table of `gene` and `anchor_index` (from 0, in the sequence without gaps), as in olga;
-        it overrides found anchors and those of other tables
+    source : "olga", path or list of these
+        "olga" for the genes of its models [1]_, or FASTA files and tables (one, or several for V, D
+        and J), compressed by gzip or not.
+    locus : {"TRA", "TRB", "TRG", "TRD", "IGH", "IGK", "IGL"}
+        Locus, in any case. Genes such as TRAV29/DV5 count for TRA and TRD.
+    species : str, optional
+        "human", "mouse" or the source's name, such as "Macaca mulatta". It is required for olga,
+        and for files with several species.
+    anchors : path, optional
+        Table of `gene` and `anchor_index` (from 0, in the sequence without gaps), as in olga. It
+        overrides found anchors and those of other tables.
+
+    Returns
+    -------
+    Germline
+        V parts after the codon of Cys, J parts before that of Phe or Trp, and whole D genes.
 
     Raises
     ------
-    BadParams : a source is invalid; the message names the file, line and gene, and what to do
+    BadParams
+        A source is invalid. The message names the file, line and gene, and what to do.
+
+    See Also
+    --------
+    open_genes : Return whole genes.
+
+    References
+    ----------
+    .. [1] Z. Sethna et al., "OLGA: fast computation of generation probabilities of B- and T-cell
+       receptor amino acid sequences and motifs", Bioinformatics 35, 2974-2981, 2019.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> germline = tcr.open_germline("olga", locus="TRB", species="human")
+    >>> germline.locus, len(germline.d)
+    ('TRB', 3)
     """
     return open_records(source, locus=locus, species=species, anchors=anchors)[0]
 

@@ -42,19 +42,45 @@ class ModelLimits(EndLimits, total=False):
 class Model:
     """Model of the counted recombination paths.
 
-    Attributes
+    Parameters
     ----------
-    kind : "dp1", compatible with the exhaustive method; "dp2", ordered steps with deletion after
-        extension; or "both"
-    strands : 1 or 2, number of strands of a palindrome that can be cut (DP-2 only)
-    max_p : longest palindrome at a gene end, 0..255 nucleotides, 255 meaning all; no end has one
-        longer than its gene. DP-2 sweeps pi = 0..max_p
-    max_n : maximum of n-nucleotides, 0..255, 255 meaning all: of each junction in DP-2, which
-        sweeps nu = 0..max_n; of all junctions together in DP-1, which counts each total n =
-        0..max_n
-    d_segments : number of D genes in a row: 1, or 2 for V-D-D-J (a V-J chain has no D genes)
-    min_d_end : minimum number of symbols of an extended D after its J-side cut, 1 or 0. With 0, a
-        completely deleted D can have a palindrome of the symbols after it (DP-2 only)
+    kind : {"dp2", "dp1", "both"}, default "dp2"
+        "dp1" is compatible with the exhaustive method. "dp2" has ordered steps with deletion after
+        extension.
+    strands : {1, 2}, default 1
+        Number of strands of a palindrome that can be cut (DP-2 only).
+    max_p : int, default 4
+        Longest palindrome at a gene end, 0..255 nucleotides, 255 meaning all. No end has one longer
+        than its gene. DP-2 sweeps pi = 0..max_p.
+    max_n : int, default 10
+        Maximum of n-nucleotides, 0..255, 255 meaning all. In DP-2 it is that of each junction, and
+        nu = 0..max_n is swept. In DP-1 it is that of all junctions together, and each total n =
+        0..max_n is counted.
+    d_segments : {1, 2}, default 1
+        Number of D genes in a row: 1, or 2 for V-D-D-J (a V-J chain has no D genes).
+    min_d_end : {1, 0}, default 1
+        Minimum number of symbols of an extended D after its J-side cut. With 0, a completely
+        deleted D can have a palindrome of the symbols after it (DP-2 only).
+
+    Raises
+    ------
+    BadParams
+        A value is outside its range, or two do not fit each other.
+
+    See Also
+    --------
+    count_paths : Count the paths of a model.
+
+    Notes
+    -----
+    tasks/tcr/SPEC.md defines the paths of both kinds.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> model = tcr.Model(max_n=4, max_p=2)
+    >>> model.nus, model.pis
+    ((0, 1, 2, 3, 4), (0, 1, 2))
     """
 
     kind: Kind = "dp2"
@@ -85,7 +111,25 @@ class Model:
 
     @classmethod
     def of(cls, kind: Kind, **limits: Unpack[ModelLimits]) -> Model:
-        """Return a model; max_p and max_n may be "all"."""
+        """Return a model; max_p and max_n may be "all".
+
+        Parameters
+        ----------
+        kind : {"dp1", "dp2", "both"}
+            Kind of the model.
+        **limits : int or "all"
+            Other parameters of the class.
+
+        Returns
+        -------
+        Model
+            The model.
+
+        Raises
+        ------
+        BadParams
+            A value is outside its range, or two do not fit each other.
+        """
         numbers = {name: MOST if value == ALL else value for name, value in limits.items()}
         return cls(kind, **cast("dict[str, int]", numbers))  # type: ignore[arg-type]
 
@@ -123,14 +167,40 @@ class Model:
         """Return s(dl, pi): the ways to change the length of a gene end by `change` symbols.
 
         A way is an extension by 0..pi symbols, followed by deletion. With two strands, each
-        extension but 0 counts twice. change <= 0 leaves no palindrome. SPEC.md, "Gene ends".
+        extension but 0 counts twice. A `change` of 0 or less leaves no palindrome. SPEC.md, "Gene
+        ends".
+
+        Parameters
+        ----------
+        change : int
+            Difference dl of the length, in symbols.
+        pi : int
+            Longest palindrome.
+
+        Returns
+        -------
+        int
+            Number of ways.
         """
         if self.strands == 1:
             return max(0, min(pi + 1, pi + 1 - change))
         return max(0, min(2 * pi + 1, 2 * (pi + 1 - change)))
 
     def empty_d_ways(self, d_length: int, pi: int) -> int:
-        """Return Z: the ways to delete a D of `d_length` germline symbols completely (DP-2)."""
+        """Return Z: the ways to delete a D gene completely (DP-2).
+
+        Parameters
+        ----------
+        d_length : int
+            Germline symbols of the D gene.
+        pi : int
+            Longest palindrome.
+
+        Returns
+        -------
+        int
+            Number of ways.
+        """
         own = min(pi, d_length)
         ends = range(self.min_d_end, d_length + own + 1)
         return sum(self.ways(end - d_length, own) * self.ways(0, own) for end in ends)

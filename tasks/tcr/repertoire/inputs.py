@@ -58,12 +58,28 @@ def open_inputs(
 
     Parameters
     ----------
-    paths : paths of the files
-    names : display names for messages; the paths by default
+    paths : list of paths
+        Paths of the files.
+    names : list of paths, optional
+        Display names for messages. None takes the paths.
+
+    Returns
+    -------
+    tuple of Input
+        Description of each file. A job takes all of them.
 
     Raises
     ------
-    BadParams : files do not exist, all of which the message names, or one is given twice
+    BadParams
+        Files do not exist, all of which the message names, or one is given twice.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from gangsaw import tcr
+    >>> Path("donor1.tsv").touch()
+    >>> tcr.open_inputs(["donor1.tsv"])[0].sample
+    'donor1'
     """
     absolute = [Path(path).absolute() for path in paths]
     if missing := [

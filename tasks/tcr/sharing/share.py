@@ -216,21 +216,55 @@ def share(
 
     Parameters
     ----------
-    stores : addresses of counts stores, of the same genes and model
-    target : Parquet file; workers need access to its folder, which gets the intermediate files
-    by : nt for nucleotypes; aa for the amino acids of the CDR3, aa-v for these and V, which leave
-        out rows out of frame
-    table : file of sample and individual; None makes each sample an individual
-    rarefy : depth of the rarefaction; None takes all copies
-    client : Dask client; None runs in this thread
-    options : resources, retries
-    overwrite : replace an existing table
-    on_progress : called after each task
+    stores : list of paths or addresses
+        Stores of counts, of the same genes and model.
+    target : path
+        Parquet file. Workers need access to its folder, which gets the intermediate files.
+    by : {"nt", "aa", "aa-v"}, default "nt"
+        "nt" for nucleotypes, "aa" for the amino acids of the CDR3, "aa-v" for these and V. The last
+        two leave out rows out of frame.
+    table : path, optional
+        File of sample and individual. None makes each sample an individual.
+    rarefy : Rarefaction, optional
+        Depth of the rarefaction. None takes all copies.
+    client : distributed.Client, optional
+        Dask client. None runs in this thread.
+    options : `Options`, optional
+        Resources and retries of a run on Dask.
+    overwrite : bool, default False
+        True replaces an existing table.
+    on_progress : callable, optional
+        Function that is called after each task with the state of the job.
+
+    Returns
+    -------
+    Shared
+        Numbers of nucleotypes, and of those that are shared.
 
     Raises
     ------
-    BadParams : a store or the table of individuals is invalid, or the target exists
-    JobFailed : a task failed after all retries
+    BadParams
+        A store or the table of individuals is invalid, or the target exists.
+    JobFailed
+        A task failed after all retries.
+
+    See Also
+    --------
+    associate : Relate sharing to path counts.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> germline = tcr.open_germline("olga", locus="TRB", species="human")
+    >>> setup = tcr.Setup(germline, tcr.Model(max_n=2, max_p=1))
+    >>> for name in ("a", "b"):
+    ...     wanted = tcr.Wanted(n=50, seed=1)
+    ...     made = tcr.simulate(f"{name}.tsv", tcr.ModelChoice(species="human"), wanted)
+    ...     inputs = tcr.open_inputs([f"{name}.tsv"])
+    ...     summary = tcr.count_repertoires(inputs, f"{name}.zarr", setup)
+    >>> shared = tcr.share(["a.zarr", "b.zarr"], "shared.parquet")
+    >>> shared.individuals, shared.shared == shared.nucleotypes
+    (2, True)
     """
     started, kind = time.monotonic(), find_kind(by)
     target = _checked(Path(target), overwrite)

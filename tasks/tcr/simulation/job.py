@@ -32,11 +32,36 @@ Kind = Literal["auto", "olga", "uniform"]
 class ModelChoice:
     """Model of recombination and its genes.
 
-    Attributes
+    Parameters
     ----------
-    germline, locus, species, anchors : see `open_germline`
-    kind : "olga", "uniform", or "auto": olga's model for olga's germline
-    max_n, max_p, erosion : see `Uniform`
+    germline : sequence of str, default ("olga",)
+        Source of the genes, as for `open_germline`.
+    locus : str, default "TRB"
+        Locus of the genes, as for `open_germline`.
+    species : str, optional
+        Species of the genes, as for `open_germline`.
+    anchors : str, optional
+        Table of anchors, as for `open_germline`.
+    kind : {"auto", "olga", "uniform"}, default "auto"
+        "olga" is a model of olga [1]_, "uniform" draws genes, deletions and insertions uniformly.
+        "auto" is olga's model for olga's germline.
+    max_n : int, default 10
+        Maximum of n-nucleotides of a junction, 0..100, in the uniform model.
+    max_p : int, default 4
+        Longest palindrome of a gene's end, 0..20, in the uniform model.
+    erosion : int, default 10
+        Maximum of deleted bases of an end, 0..1000, in the uniform model.
+
+    References
+    ----------
+    .. [1] Z. Sethna et al., "OLGA: fast computation of generation probabilities of B- and T-cell
+       receptor amino acid sequences and motifs", Bioinformatics 35, 2974-2981, 2019.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> tcr.ModelChoice(species="human").model().name
+    'olga, human_T_beta'
     """
 
     germline: Sequence[str] = (OLGA,)
@@ -51,9 +76,15 @@ class ModelChoice:
     def model(self) -> Recombination:
         """Return the model of recombination.
 
+        Returns
+        -------
+        Recombination
+            Model that draws references.
+
         Raises
         ------
-        BadParams : the kind or germline is invalid, or olga's model is requested for other genes
+        BadParams
+            The kind or germline is invalid, or olga's model is requested for other genes.
         """
         require_choice("kind", self.kind, KINDS)
         is_olga = list(self.germline) == [OLGA]
@@ -93,11 +124,20 @@ class Simulated:
 class SimulateChoice:
     """Options of a simulation.
 
-    Attributes
+    Parameters
     ----------
-    reads : FASTQ files of first and second mates, or ()
-    made : parameters of the reads
-    overwrite : replace existing files
+    reads : tuple of str, default ()
+        FASTQ files of first and second mates, or none.
+    made : `ReadsMade`, optional
+        Parameters of the reads.
+    overwrite : bool, default False
+        True replaces existing files.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> tcr.SimulateChoice(reads=("1.fastq", "2.fastq")).made.length
+    150
     """
 
     reads: tuple[str, ...] = ()
@@ -117,11 +157,40 @@ def simulate(
 
     Equal arguments write equal bytes, for the same versions of the genes, NumPy and zlib.
 
+    Parameters
+    ----------
+    target : path
+        Table to write.
+    source : `ModelChoice`
+        Model of recombination and its genes.
+    wanted : Wanted
+        Number of references, seed and depth.
+    choice : `SimulateChoice`, optional
+        Files of reads, and whether files may be replaced.
+    on_progress : callable, optional
+        Function that is called after each batch of references with the state of the job.
+
+    Returns
+    -------
+    Simulated
+        Numbers of references and of pairs of reads.
+
     Raises
     ------
     BadParams
         The model does not exist, reads are requested of genes that end at the CDR3, or a file
         exists and may not be replaced.
+
+    References
+    ----------
+    .. [1] Z. Sethna et al., "OLGA: fast computation of generation probabilities of B- and T-cell
+       receptor amino acid sequences and motifs", Bioinformatics 35, 2974-2981, 2019.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> tcr.simulate("truth.tsv", tcr.ModelChoice(species="human"), tcr.Wanted(n=20)).references
+    20
     """
     choice, model = choice or SimulateChoice(), source.model()
     if choice.reads and not any(gene.frame for gene in model.ends.genes_v):

@@ -39,12 +39,26 @@ TEXTS = ("@", ".", "\n", "\n+\n", "\n")
 class ReadsMade:
     """Parameters of simulated reads.
 
-    Attributes
+    Parameters
     ----------
-    length : bases of a mate, fewer if the fragment is shorter
-    insert : bases of a fragment; shorter molecules are whole fragments
-    errors : mean rate of substitutions: 0, or 0.0001..0.06. Qualities are Q40 and Q10, each base is
-        wrong at the rate of its quality, and the share of Q10 rises towards the end
+    length : int, default 150
+        Bases of a mate, fewer if the fragment is shorter.
+    insert : int, default 250
+        Bases of a fragment; shorter molecules are whole fragments.
+    errors : float, default 0.01
+        Mean rate of substitutions: 0, or 0.0001..0.06. Qualities are Q40 and Q10, each base is
+        wrong at the rate of its quality, and the share of Q10 rises towards the end.
+
+    Raises
+    ------
+    BadParams
+        A value is outside its range.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> tcr.ReadsMade(length=100).insert
+    250
     """
 
     length: int = 150

@@ -64,12 +64,27 @@ class RandomReferences:
 class Wanted:
     """Parameters of random references.
 
-    Attributes
+    Parameters
     ----------
-    n : number of references
-    seed : equal seeds give equal references
-    depth : mean number of copies of a reference, at least 1; they are geometrically distributed
-    unproductive : keep references out of frame, with a stop codon, or without Cys, Phe or Trp, too
+    n : int
+        Number of references.
+    seed : int, default 0
+        Seed; equal seeds give equal references.
+    depth : float, default 1.0
+        Mean number of copies of a reference, at least 1; they are geometrically distributed.
+    unproductive : bool, default False
+        True includes references out of frame, with a stop codon, or without Cys, Phe or Trp.
+
+    Raises
+    ------
+    BadParams
+        A value is outside its range.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> tcr.Wanted(n=1000, seed=7).depth
+    1.0
     """
 
     n: int

@@ -139,22 +139,64 @@ def associate(
 ) -> Association:
     """Estimate the association of path counts and calls with sharing, with errors over individuals.
 
+    Errors are those of the jackknife over individuals. Calls are selected by the adaptive LASSO
+    [1]_ if requested.
+
     Parameters
     ----------
-    stores : addresses of the counts stores of the table, in its order
-    table : Parquet file of `share`; workers need access to its folder, which gets intermediate
-        files
-    nu, pi : limits of the selected path counts; None is the largest, () all. Deciles, odds and
-        plots use the largest that was counted
-    extras : optional analyses; None for none
-    client : Dask client; None runs in this thread
-    options : resources, retries
-    bars : returns a progress callback for a title; the callback is called after each task
+    stores : list of paths or addresses
+        Stores of counts of the table, in its order.
+    table : path
+        Parquet file of `share`. Workers need access to its folder, which gets intermediate files.
+    nu, pi : sequence of int, optional
+        Limits of the selected path counts; None is the largest, () all. Deciles, odds and plots use
+        the largest that was counted.
+    extras : Extras, optional
+        Optional analyses.
+    client : distributed.Client, optional
+        Dask client. None runs in this thread.
+    options : `Options`, optional
+        Resources and retries of a run on Dask.
+    bars : callable, optional
+        Function that returns a progress callback for a title. The callback is called after each
+        task.
+
+    Returns
+    -------
+    Association
+        Estimates with their standard errors.
 
     Raises
     ------
-    BadParams : a store or the table is invalid, or the table was made from other stores
-    JobFailed : a task failed after all retries
+    BadParams
+        A store or the table is invalid, or the table was made from other stores.
+    JobFailed
+        A task failed after all retries.
+
+    See Also
+    --------
+    share : Write the table.
+
+    References
+    ----------
+    .. [1] H. Wang and C. Leng, "Unified LASSO estimation by least squares approximation", Journal
+    of
+       the American Statistical Association 102, 1039-1048, 2007.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> germline = tcr.open_germline("olga", locus="TRB", species="human")
+    >>> setup = tcr.Setup(germline, tcr.Model(max_n=2, max_p=1))
+    >>> for name in ("a", "b"):
+    ...     wanted = tcr.Wanted(n=50, seed=1)
+    ...     made = tcr.simulate(f"{name}.tsv", tcr.ModelChoice(species="human"), wanted)
+    ...     inputs = tcr.open_inputs([f"{name}.tsv"])
+    ...     summary = tcr.count_repertoires(inputs, f"{name}.zarr", setup)
+    >>> shared = tcr.share(["a.zarr", "b.zarr"], "shared.parquet")
+    >>> found = tcr.associate(["a.zarr", "b.zarr"], "shared.parquet")
+    >>> found.individuals, found.shared == shared.shared
+    (2, True)
     """
     started, extras = time.monotonic(), extras or Extras()
     opened, table = open_all(stores), Path(table)

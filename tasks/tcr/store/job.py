@@ -34,6 +34,7 @@ from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
 from gangsaw.tasks.tcr.repertoire.cleaning.dropped import write_dropped
 from gangsaw.tasks.tcr.repertoire.inputs import Input
+from gangsaw.tasks.tcr.store.choice import CountChoice, PhaseProgress
 from gangsaw.tasks.tcr.store.chunk import Chunk, CountChunk
 from gangsaw.tasks.tcr.store.contents import FIRST, Contents, nbytes
 from gangsaw.tasks.tcr.store.reading import ReadRepertoire, opened_input
@@ -49,46 +50,6 @@ if TYPE_CHECKING:
 COPIES = 3
 
 
-@dataclass(frozen=True)
-class CountChoice:
-    """Options of a counting job: files that it may replace, resume or leave out.
-
-    Attributes
-    ----------
-    table : table of dropped rows; None puts it next to the store
-    resume : continue an interrupted run with the same files and setup
-    overwrite : replace an existing store, which stays complete until the new one is
-    keep_going : use the rows before the damage of a file, or none if it cannot be opened; the
-        summary names it
-    durable : sync finished work to the disk
-    """
-
-    table: Path | None = None
-    resume: bool = False
-    overwrite: bool = False
-    keep_going: bool = False
-    durable: bool = True
-
-    @property
-    def replaces_table(self) -> bool:
-        """True if an existing table of dropped rows may be replaced."""
-        return self.overwrite or self.resume
-
-
-@dataclass(frozen=True)
-class PhaseProgress:
-    """Progress callbacks of the two phases, called in the job's thread.
-
-    Attributes
-    ----------
-    on_read : called after each file (done, total: files; raw bytes: of the files)
-    on_count : called after each chunk (done, total: references)
-    """
-
-    on_read: OnProgress | None = None
-    on_count: OnProgress | None = None
-
-
 @job_of("count", "target")
 def count_repertoires(
     inputs: Sequence[Input],
@@ -102,18 +63,30 @@ def count_repertoires(
 ) -> CountSummary:
     """Read repertoires, count the paths of each kept row, and write them to a Zarr v3 group.
 
-    Rows keep the order of the files, and of the lines in each. Until all are counted, the group has
-    no metadata at its root, so that no reader can mistake it for a complete one.
+    Rows stay in the order of the files, and of the lines in each. Until all are counted, the group
+    has no metadata at its root, so that no reader can mistake it for a complete one.
 
     Parameters
     ----------
-    inputs : see `open_inputs`
+    inputs : tuple of Input
+        Files, as `open_inputs` returns them.
     target : path, address or Zarr store
-    setup : germline, model and filters
-    choice : options on replacing, resuming and dropping
-    client : Dask client; None runs in this thread
-    options : device, resources, retries
-    progress : callbacks after each file, and after each chunk
+        Store to write.
+    setup : Setup
+        Germline, model and filters.
+    choice : `CountChoice`, optional
+        Options on replacing, resuming and dropping.
+    client : distributed.Client, optional
+        Dask client. None runs in this thread.
+    options : `Options`, optional
+        Device, resources and retries of a run on Dask.
+    progress : `PhaseProgress`, optional
+        Callbacks after each file, and after each chunk.
+
+    Returns
+    -------
+    `CountSummary`
+        Numbers of rows, and why rows were dropped.
 
     Raises
     ------
@@ -122,6 +95,20 @@ def count_repertoires(
     JobFailed
         The job stopped; `resume` continues it from its finished steps. Or a file changed during the
         job, and its output was discarded.
+
+    See Also
+    --------
+    count_paths : Count paths of sequences in memory.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> made = tcr.simulate("donor.tsv", tcr.ModelChoice(species="human"), tcr.Wanted(n=20))
+    >>> germline = tcr.open_germline("olga", locus="TRB", species="human")
+    >>> setup = tcr.Setup(germline, tcr.Model(max_n=2, max_p=1))
+    >>> summary = tcr.count_repertoires(tcr.open_inputs(["donor.tsv"]), "donor.zarr", setup)
+    >>> summary.rows, summary.kept, summary.samples
+    (20, 20, 1)
     """
     started, watch = time.monotonic(), Watch.of(*inputs)
     choice, progress = choice or CountChoice(), progress or PhaseProgress()

@@ -60,18 +60,40 @@ class Calls(TypedDict):
 class Setup:
     """Germline, model, and row filter of a count.
 
-    Attributes
+    Parameters
     ----------
-    germline : V, D and J parts, none shorter than the model's max_p
-    model : model of the counted paths
-    limits : conditions for kept rows
-    on_ambiguous, on_unknown_allele : treatment of such calls, see `Resolver`
-    columns : (role, column) pairs that override the columns of the format
-    chunk_rows : references of a chunk of the store
-    by_d : True if the store has counts and calls of each D gene, False for totals only; None: True
-        for at most FEW_D genes, or pairs of them
-    pgen : model of olga for stored probabilities of generation; None stores none
-    genotypes : germline parts that donors have; None if all have all
+    germline : Germline
+        V, D and J parts, none shorter than the model's max_p.
+    model : Model, optional
+        Model of the counted paths.
+    limits : Limits, optional
+        Conditions for counted rows.
+    on_ambiguous, on_unknown_allele : str, default "drop"
+        Treatment of ambiguous calls and of calls of unknown alleles, see `Resolver`.
+    columns : tuple of pairs of str, default ()
+        Roles and columns that override the columns of the format.
+    chunk_rows : int, default 16384
+        References of a chunk of the store.
+    by_d : bool, optional
+        True if the store has counts and calls of each D gene, False for totals only. None is True
+        for at most FEW_D genes, or pairs of them.
+    pgen : `PgenModel`, optional
+        Model of olga for stored probabilities of generation. None stores none.
+    genotypes : Genotypes, optional
+        Germline parts that donors have. None if all have all.
+
+    Raises
+    ------
+    BadParams
+        The model and the germline do not fit each other.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> germline = tcr.open_germline("olga", locus="TRB", species="human")
+    >>> setup = tcr.Setup(germline, tcr.Model(max_n=4, max_p=2))
+    >>> setup.d_choices
+    ('TRBD1*01', 'TRBD2*01', 'TRBD2*02')
     """
 
     germline: Germline
@@ -150,7 +172,13 @@ class Setup:
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
     def attrs(self) -> dict[str, object]:
-        """Return the attributes of a store that describe germline and limits."""
+        """Return the attributes of a store that describe germline and limits.
+
+        Returns
+        -------
+        dict
+            JSON values by name.
+        """
         return {
             "germline": self.germline.source,
             "germline_locus": self.germline.locus,

@@ -49,24 +49,51 @@ def smith_waterman(
 ) -> object:
     """Return the best local alignment of each query with its target.
 
-    Of several best alignments, the result is the one that ends first in the target, then first in
-    the query. Of these it is the one that begins last in the target, then last in the query.
-    Between start and end its CIGAR is that of `needleman_wunsch`. If no base matches, all values
-    are 0 and the CIGAR is "".
+    Scores of gaps are affine [2]_. Of several best alignments, the result is the one that ends
+    first in the target, then first in the query. Of these it is the one that begins last in the
+    target, then last in the query. Between start and end its CIGAR is that of `needleman_wunsch`.
+    If no base matches, all values are 0 and the CIGAR is "".
 
     Parameters
     ----------
-    queries, targets : n sequences each, in a form that
-        `gangsaw.tasks.genomics.align.sets.pairs.sequences_of` accepts; or string arrays of NumPy,
-        Dask or
-        xarray, which are broadcast. For DataArrays the result is a Dataset, for Dask arrays it has
-        Dask arrays
-    scores : scores of bases and gaps
-    cigar : True to return CIGARs, too
+    queries, targets : list of str, `SequenceSet` or arrays of str
+        Sequences, n each: strings, bytes, or codes and offsets (`SequenceSet`). Bases other than
+        ACGT match nothing, not even themselves; case is ignored. String arrays of NumPy, Dask or
+        xarray are broadcast.
+    scores : Scores, default Scores()
+        Scores of bases and gaps.
+    cigar : bool, default False
+        True returns CIGARs, too.
+
+    Returns
+    -------
+    Alignments
+        One alignment per pair. For DataArrays the result is a Dataset, for Dask arrays it has Dask
+        arrays.
 
     Raises
     ------
-    BadParams : the arguments are no sequences, differ in number, or are too long for the scores
+    BadParams
+        The arguments are no sequences, differ in number, or are too long for the scores.
+
+    See Also
+    --------
+    needleman_wunsch : Align the whole of both.
+
+    References
+    ----------
+    .. [1] T. F. Smith and M. S. Waterman, "Identification of common molecular subsequences",
+    Journal of
+       Molecular Biology 147, 195-197, 1981.
+    .. [2] O. Gotoh, "An improved algorithm for matching biological sequences", Journal of Molecular
+       Biology 162, 705-708, 1982.
+
+    Examples
+    --------
+    >>> from gangsaw.align import smith_waterman
+    >>> found = smith_waterman(["GATTACA"], ["CGATTACAG"], cigar=True)
+    >>> found.score.tolist(), found.cigar
+    ([14], ['7='])
     """
     if is_any_array(queries, targets):
         function = partial(_local, scores=scores, cigar=cigar)
@@ -118,23 +145,50 @@ def needleman_wunsch(
 ) -> object:
     """Return the best alignment of each whole query with its whole target.
 
-    The traceback starts at the end. Of steps with equal scores it prefers a pair of bases, then a
-    deletion (base of the target alone), then an insertion. A gap ends as soon as that loses no
-    score. An insertion next to a deletion is two gaps.
+    Scores of gaps are affine [2]_. The traceback starts at the end. Of steps with equal scores it
+    prefers a pair of bases, then a deletion (base of the target alone), then an insertion. A gap
+    ends as soon as that loses no score. An insertion next to a deletion is two gaps.
 
     Parameters
     ----------
-    queries, targets : n sequences each, in a form that
-        `gangsaw.tasks.genomics.align.sets.pairs.sequences_of` accepts; or string arrays of NumPy,
-        Dask or
-        xarray, which are broadcast. For DataArrays the result is a Dataset, for Dask arrays it has
-        Dask arrays
-    scores : scores of bases and gaps
-    cigar : True to return CIGARs, too
+    queries, targets : list of str, `SequenceSet` or arrays of str
+        Sequences, n each: strings, bytes, or codes and offsets (`SequenceSet`). Bases other than
+        ACGT match nothing, not even themselves; case is ignored. String arrays of NumPy, Dask or
+        xarray are broadcast.
+    scores : Scores, default Scores()
+        Scores of bases and gaps.
+    cigar : bool, default False
+        True returns CIGARs, too.
+
+    Returns
+    -------
+    Alignments
+        One alignment per pair. For DataArrays the result is a Dataset, for Dask arrays it has Dask
+        arrays.
 
     Raises
     ------
-    BadParams : the arguments are no sequences, differ in number, or are too long for the scores
+    BadParams
+        The arguments are no sequences, differ in number, or are too long for the scores.
+
+    See Also
+    --------
+    smith_waterman : Align parts of both.
+
+    References
+    ----------
+    .. [1] S. B. Needleman and C. D. Wunsch, "A general method applicable to the search for
+    similarities
+       in the amino acid sequence of two proteins", Journal of Molecular Biology 48, 443-453, 1970.
+    .. [2] O. Gotoh, "An improved algorithm for matching biological sequences", Journal of Molecular
+       Biology 162, 705-708, 1982.
+
+    Examples
+    --------
+    >>> from gangsaw.align import needleman_wunsch
+    >>> found = needleman_wunsch(["GATTACA"], ["GATACA"], cigar=True)
+    >>> found.score.tolist(), found.cigar
+    ([5], ['2=1I4='])
     """
     if is_any_array(queries, targets):
         function = partial(_global, scores=scores, cigar=cigar)

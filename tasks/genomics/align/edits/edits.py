@@ -40,27 +40,48 @@ def edit_distance(
 def edit_distance(queries: object, targets: object, mode: str = "global") -> object:
     """Return the least number of substitutions, insertions and deletions, pair by pair.
 
+    Distances are computed by bit vectors [1]_ [2]_ in bands [3]_.
+
     Parameters
     ----------
-    queries, targets : n strings each, or codes and offsets (`SequenceSet`); bases other than ACGT
-        in either case match nothing, not even themselves. Or string arrays of NumPy, Dask or
-        xarray, which are broadcast
-    mode : "global", the whole of both; "infix", the query and the part of the target that is
-        nearest to it (edlib's HW); "prefix", the query and the nearest prefix of the target
-        (edlib's SHW)
+    queries, targets : list of str, `SequenceSet` or arrays of str
+        Sequences, n each: strings, bytes, or codes and offsets (`SequenceSet`). Bases other than
+        ACGT match nothing, not even themselves; case is ignored. String arrays of NumPy, Dask or
+        xarray are broadcast.
+    mode : {"global", "infix", "prefix"}, default "global"
+        "global" aligns the whole of both. "infix" aligns the query with the nearest part of the
+        target (edlib's HW), "prefix" with the nearest prefix of the target (edlib's SHW).
 
     Returns
     -------
-    (n,) int64; for arrays an array of their shape, lazy if one of them is lazy
+    (n,) int64
+        Distances; for arrays an array of their shape, lazy if one of them is lazy.
 
     Raises
     ------
-    BadParams : the mode is unknown, the arguments are no sequences, or they differ in number
+    BadParams
+        The mode is unknown, the arguments are no sequences, or they differ in number.
 
-    Sources
-    -------
-    Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic
-    programming"; Hyyro (2003), for global distances; Ukkonen (1985), for bands.
+    See Also
+    --------
+    edit_paths : Return CIGARs, too.
+
+    References
+    ----------
+    .. [1] G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic
+       programming", Journal of the ACM 46(3), 395-415, 1999.
+    .. [2] H. Hyyro, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances",
+       Nordic Journal of Computing 10, 29-39, 2003: for global distances.
+    .. [3] E. Ukkonen, "Algorithms for approximate string matching", Information and Control 64,
+       100-118, 1985.
+
+    Examples
+    --------
+    >>> from gangsaw.align import edit_distance
+    >>> edit_distance(["GATTACA", "ACGT"], ["GATACA", "TTACGTTT"]).tolist()
+    [1, 4]
+    >>> edit_distance(["ACGT"], ["TTACGTTT"], "infix").tolist()
+    [0]
     """
     require_choice("mode", mode, tuple(FREE))
     if is_any_array(queries, targets):
@@ -120,11 +141,29 @@ def edit_paths(queries: SequenceInput, targets: SequenceInput) -> EditPaths:
 
     Parameters
     ----------
-    queries, targets : as in `edit_distance`, except string arrays
+    queries, targets : list of str or `SequenceSet`
+        As for `edit_distance`, except string arrays.
+
+    Returns
+    -------
+    `EditPaths`
+        Distances, (n,) int64, and n CIGARs.
 
     Raises
     ------
-    BadParams : the arguments are no sequences, differ in number, or need too much memory
+    BadParams
+        The arguments are no sequences, differ in number, or need too much memory.
+
+    See Also
+    --------
+    edit_distance : Return distances alone.
+
+    Examples
+    --------
+    >>> from gangsaw.align import edit_paths
+    >>> found = edit_paths(["GATTACA"], ["GATACA"])
+    >>> found.distance.tolist(), found.cigar
+    ([1], ['2=1I4='])
     """
     pairs = pair_sequences(queries, targets)
     rows, columns = pairs.query_lengths, pairs.target_lengths

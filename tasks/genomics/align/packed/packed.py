@@ -65,27 +65,48 @@ def ungapped(
 ) -> object:
     """Extend each seed without gaps in both directions, until the score falls by `brink`.
 
-    Method of Satyanvesh, Kaliuday and Baruah (2015): sequences are compared in 4-mers, one byte
-    each.
+    Sequences are compared in 4-mers, one byte each [1]_.
 
     Parameters
     ----------
-    query, target : packed bases or strings, of at most 2^30 bases
-    seeds : (n,) integers each, positions in the query and in the target: 4-mers are read forwards
-        from there, and backwards from there. Positions need not begin a byte. Bases beyond the last
-        whole 4-mer are ignored. Arrays of Dask or xarray give lazy or labelled results, as in
-        `gangsaw.tasks.genomics.align.smith_waterman`
-    brink : 8 or more; smaller values count as 8
-    reading : "B", a pair of 4-mers has the value 2 * equal bases - 4; "A", the number of these
+    query, target : str, bytes or packed bases
+        Sequences of at most 2^30 bases.
+    seeds : tuple of (n,) integers
+        Positions in the query and in the target. 4-mers are read forwards from there, and backwards
+        from there. Positions need not begin a byte. Bases beyond the last whole 4-mer are ignored.
+        Arrays of Dask or xarray give lazy or labelled results, as in `smith_waterman`.
+    brink : int, default 20
+        Fall of the score that ends an extension, 8 or more; smaller values count as 8.
+    reading : {"B", "A"}, default "B"
+        "B" scores a pair of 4-mers by 2 * equal bases - 4, "A" by the number of equal bases.
 
     Returns
     -------
-    Alignments of n hits without CIGAR: the sum of the highest scores in both
-        directions, and their positions
+    Alignments
+        Hits, n of them, without CIGAR: the sum of the highest scores in both directions, and their
+        positions.
 
     Raises
     ------
-    BadParams : a seed is outside a sequence, or a parameter outside its range
+    BadParams
+        A seed is outside a sequence, or a parameter outside its range.
+
+    See Also
+    --------
+    gapped : Align with gaps.
+
+    References
+    ----------
+    .. [1] Satyanvesh, Kaliuday and Baruah, "High Performance Implementation for Aligning Compressed
+    DNA
+       Sequences", 2015.
+
+    Examples
+    --------
+    >>> from gangsaw.align import ungapped
+    >>> hits = ungapped("GATTACAGATTACAGA", "GATTACAGATTACAGA", ([4], [4]))
+    >>> hits.score.tolist(), hits.query_start.tolist(), hits.query_end.tolist()
+    ([16], [0], [16])
     """
     require_choice("reading", reading, READINGS)
     require_int("brink", brink, 0, LARGEST)
@@ -164,21 +185,45 @@ def gapped(
 ) -> object:
     """Return the best score of an alignment with gaps, computed on 4-mers of packed bases.
 
-    Method of Satyanvesh, Kaliuday and Baruah (2015). Gaps in the target have lengths of 4, 8, ...
-    bases, those in the query any length. The target's bases beyond the last whole 4-mer are
-    ignored.
+    Gaps in the target have lengths of 4, 8, ... bases, those in the query any length [1]_. The
+    target's bases beyond the last whole 4-mer are ignored.
 
     Parameters
     ----------
-    query, target : packed bases or strings, of at most 2^30 bases; or string arrays of NumPy, Dask
-        or xarray, which are broadcast: then scores are an int64 array
-    reading : as in `ungapped`
-    local : True if an alignment may begin anywhere; else at the beginning of query or target
-    gap_open, gap_extend : a gap of k bases costs gap_open + k * gap_extend, 0..100 each
+    query, target : str, bytes, packed bases or arrays of str
+        Sequences of at most 2^30 bases. String arrays of NumPy, Dask or xarray are broadcast.
+    reading : {"B", "A"}, default "B"
+        As for `ungapped`.
+    local : bool, default True
+        True if an alignment may begin anywhere, else at the beginning of query or target.
+    gap_open, gap_extend : int, default 2 and 1
+        Costs, 0..100 each: a gap of k bases costs gap_open + k * gap_extend.
+
+    Returns
+    -------
+    int or int64 array
+        Score; for string arrays an array of scores.
 
     Raises
     ------
-    BadParams : a parameter is outside its range
+    BadParams
+        A parameter is outside its range.
+
+    See Also
+    --------
+    ungapped : Extend seeds without gaps.
+
+    References
+    ----------
+    .. [1] Satyanvesh, Kaliuday and Baruah, "High Performance Implementation for Aligning Compressed
+    DNA
+       Sequences", 2015.
+
+    Examples
+    --------
+    >>> from gangsaw.align import gapped
+    >>> int(gapped("GATTACAGATTACA", "GATTACAGATTACATT"))
+    12
     """
     require_choice("reading", reading, READINGS)
     require_int("gap_open", gap_open, 0, MOST_GAP)

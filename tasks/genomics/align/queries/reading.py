@@ -19,7 +19,8 @@ from gangsaw.tasks.genomics.reads.files.kernels import NAME, QUALITY, SEQUENCE, 
 from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Mates
 from gangsaw.tasks.genomics.reads.files.settings import Settings
 from gangsaw.tasks.genomics.reads.order.intake import cut_in_parts
-from gangsaw.tasks.genomics.reads.views.readset import Reads, ReadSet, all_mates
+from gangsaw.tasks.genomics.reads.views.reads import Reads
+from gangsaw.tasks.genomics.reads.views.readset import ReadSet, all_mates
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.store.source import open_zarr
 

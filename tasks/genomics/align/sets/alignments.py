@@ -19,14 +19,24 @@ _STEP = re.compile(r"([1-9][0-9]*)([=XMID])")
 
 
 class Alignments(NamedTuple):
-    """One alignment per pair; ranges are half-open, in bases of query and of target.
+    """Alignments of pairs; ranges are half-open, in bases of query and of target.
 
-    Attributes
+    Parameters
     ----------
     score : (n,) int32
+        Score of each alignment.
     query_start, query_end, target_start, target_end : (n,) int64
-    cigar : n CIGARs of "=" (equal bases), "X" (different bases), "I" (bases of the query alone) and
-        "D" (bases of the target alone), "" for an empty alignment; None if not requested
+        Positions of the aligned ranges.
+    cigar : list of str, optional
+        CIGARs of "=" (equal bases), "X" (different bases), "I" (bases of the query alone) and "D"
+        (bases of the target alone), "" for an empty alignment. None if not requested.
+
+    Examples
+    --------
+    >>> from gangsaw.align import smith_waterman
+    >>> found = smith_waterman(["GATTACA"], ["CGATTACAG"], cigar=True)
+    >>> found.cigar, found.target_start.tolist(), found.target_end.tolist()
+    (['7='], [1], [8])
     """
 
     score: Totals

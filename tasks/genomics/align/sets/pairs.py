@@ -21,11 +21,21 @@ Places: TypeAlias = NDArray[np.int64]
 class SequenceSet(NamedTuple):
     """Set of sequences; sequence i is codes[offsets[i]:offsets[i + 1]].
 
-    Attributes
+    Parameters
     ----------
-    codes : (bases,) uint8, 0..3 for A, C, G, T and 4 for anything else, which matches nothing, not
-        even itself
-    offsets : (n + 1,) int64, ascending, from 0 or more to at most `bases`
+    codes : (bases,) uint8
+        0..3 for A, C, G, T and 4 for anything else, which matches nothing, not even itself.
+    offsets : (n + 1,) int64
+        Start of each sequence and end of the last one, ascending, from 0 or more to at most
+        `bases`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gangsaw.align import SequenceSet, edit_distance
+    >>> sequences = SequenceSet(np.array([0, 1, 2, 3, 0, 0], "uint8"), np.array([0, 4, 6]))
+    >>> edit_distance(sequences, ["ACGT", "AC"]).tolist()
+    [0, 1]
     """
 
     codes: Codes

@@ -13,16 +13,27 @@ LARGEST = 100  # the sum of any two, and the bias of a mismatch, fit 8 unsigned 
 class Scores:
     """Affine scores as in BLAST: a gap of k bases costs gap_open + k * gap_extend.
 
-    Attributes
+    Parameters
     ----------
-    match : score of two equal bases of ACGT, 1..100
-    mismatch : score of two others, -100..0; N and other bases match nothing, not even themselves
-    gap_open : cost of a gap, without its bases, 0..100
-    gap_extend : cost of each base of a gap, 0..100
+    match : int, default 2
+        Score of two equal bases of ACGT, 1..100.
+    mismatch : int, default -3
+        Score of two others, -100..0. N and other bases match nothing, not even themselves.
+    gap_open : int, default 5
+        Cost of a gap, without its bases, 0..100.
+    gap_extend : int, default 2
+        Cost of each base of a gap, 0..100.
 
     Raises
     ------
-    BadParams : a value is outside its range
+    BadParams
+        A value is outside its range.
+
+    Examples
+    --------
+    >>> from gangsaw.align import Scores, smith_waterman
+    >>> smith_waterman(["ACGT"], ["ACGT"], Scores(match=1)).score.tolist()
+    [4]
     """
 
     match: int = 2

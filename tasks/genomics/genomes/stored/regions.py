@@ -11,7 +11,8 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import reverse_complement_bases
 from gangsaw.tasks.compressed_text.text import Text
-from gangsaw.tasks.genomics.genomes.stored.genome import Genome, GenomeRecord
+from gangsaw.tasks.genomics.genomes.stored.genome import Genome
+from gangsaw.tasks.genomics.genomes.stored.record import GenomeRecord
 
 SPAN = r":([0-9][0-9,]*)?(?:-([0-9][0-9,]*)?)?"
 INTERVAL = re.compile(f"(.+){SPAN}", re.DOTALL)

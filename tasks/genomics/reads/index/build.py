@@ -114,16 +114,50 @@ def add_index(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> int:
-    """Add an index of "names" or of "bins" to a store of reads; return its number of entries.
+    r"""Add an index of names or of bins to a store of reads.
 
     It is written to a hidden folder next to the store, which must be a folder, and moved into the
     store when it is complete.
 
+    Parameters
+    ----------
+    store : path
+        Store of reads, in a folder.
+    of : {"names", "bins"}, default "names"
+        Kind of the index: "names" for `ReadSet.find`, "bins" for `ReadSet.near`.
+    overwrite : bool, default False
+        True replaces an existing index.
+    on_progress : callable, optional
+        Function that is called after each batch of chunks with the state of the job.
+
+    Returns
+    -------
+    int
+        Number of entries.
+
     Raises
     ------
-    BadParams : the store has the index, has no such lines, or is not a folder; `of` is invalid; a
-        job is writing to the store
-    JobFailed : the store changed while it was read
+    BadParams
+        The store has the index, has no such lines, or is not a folder, or a job is writing to it.
+        Or `of` is invalid.
+    JobFailed
+        The store changed while it was read.
+
+    See Also
+    --------
+    open : Return the reads of a store.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import gangsaw.reads
+    >>> text = "@r1\nACGT\n+\nIIII\n@r2\nGGTACC\n+\nIIIIII\n"
+    >>> size = Path("reads.fastq").write_text(text)
+    >>> summary = gangsaw.compress("reads.fastq", "reads.zarr")
+    >>> gangsaw.reads.add_index("reads.zarr")
+    2
+    >>> gangsaw.reads.open("reads.zarr").find("r2")
+    [1]
     """
     if of not in KINDS:
         raise BadParams(f"an index is of {' or '.join(KINDS)}, not of {of!r}")

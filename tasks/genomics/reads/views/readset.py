@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib import import_module
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -16,17 +15,20 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.run.bags import bag_of
 from gangsaw.tasks.genomics.reads.export.export import records_text
-from gangsaw.tasks.genomics.reads.files.kernels import gather_lines
-from gangsaw.tasks.genomics.reads.files.records import Field
 from gangsaw.tasks.genomics.reads.stored.record_text import read_names
 from gangsaw.tasks.genomics.reads.stored.stored import Stored
+from gangsaw.tasks.genomics.reads.views.reads import (
+    Reads,
+    SingleRead,
+    concatenate_reads,
+    copy_lines,
+    pick_reads,
+)
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.store.objects.stores import StoreLike, as_address
 from gangsaw.tasks.store.source import open_zarr
 
 if TYPE_CHECKING:
-    import awkward
-    import pyarrow
     from dask.bag import Bag
 
 NEAR = 1 << 10  # largest gap between reads that are read together
@@ -34,71 +36,33 @@ BATCH_READS = 1 << 16  # reads that are decoded at once; fewer if they are long
 BATCH_BASES = 1 << 24
 
 
-class SingleRead(NamedTuple):
-    """Read of a store.
-
-    Attributes
-    ----------
-    name, sequence : as in its file, without "@"
-    quality : quality bytes, usually Phred + 33; None if the store has no qualities
-    """
-
-    name: bytes
-    sequence: bytes
-    quality: bytes | None
-
-
-@dataclass(frozen=True, eq=False)
-class Reads:
-    """Some reads of a store, in memory.
-
-    Attributes
-    ----------
-    names, sequences, qualities : one line per read; None if the store has no qualities, which are
-        bytes, usually Phred + 33
-    first : number of the first read; for a list of numbers, of the first one in it
-    """
-
-    names: Ragged
-    sequences: Ragged
-    qualities: Ragged | None
-    first: int
-
-    def __len__(self) -> int:
-        """Return the number of reads."""
-        return len(self.sequences)
-
-    def __iter__(self) -> Iterator[SingleRead]:
-        """Yield the reads one by one."""
-        qualities = [None] * len(self) if self.qualities is None else self.qualities
-        yield from map(SingleRead, self.names, self.sequences, qualities)
-
-    def to_arrow(self) -> pyarrow.Table:
-        """Return an Arrow table of large strings: name, sequence, and quality if the store has it.
-
-        Raises BadParams for bytes that are not ASCII, or if pyarrow is missing.
-        """
-        found = {"name": self.names, "sequence": self.sequences, "quality": self.qualities}
-        arrays = {name: own.to_arrow() for name, own in found.items() if own is not None}
-        return import_module("pyarrow").table(arrays)
-
-    def to_awkward(self) -> awkward.Array:
-        """Return an Awkward array of records: name, sequence, and quality if the store has it.
-
-        Raises BadParams if awkward is missing.
-        """
-        found = {"name": self.names, "sequence": self.sequences, "quality": self.qualities}
-        arrays = {name: own.to_awkward() for name, own in found.items() if own is not None}
-        return import_module("awkward").zip(arrays, depth_limit=1)
-
-
 class ReadSet:
-    """Reads of a store, loaded on request.
+    r"""Reads of a store, loaded on request.
+
+    Parameters
+    ----------
+    path : str
+        Path or address of the store; `open` accepts open stores, too.
 
     Attributes
     ----------
-    path : path of the store
-    contents : description of the reads in the store's attributes
+    path : str
+        Path of the store.
+    contents : `ReadsInfo`
+        Description of the reads in the store's attributes.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import gangsaw.reads
+    >>> text = "@r1\nACGT\n+\nIIII\n@r2\nGGTACC\n+\nIIIIII\n"
+    >>> size = Path("reads.fastq").write_text(text)
+    >>> summary = gangsaw.compress("reads.fastq", "reads.zarr")
+    >>> reads = gangsaw.reads.open("reads.zarr")
+    >>> len(reads), reads[1].sequences[0]
+    (2, b'GGTACC')
+    >>> reads.text(0, 1)
+    b'@r1\nACGT\n+\nIIII\n'
     """
 
     def __init__(self, path: str) -> None:
@@ -149,8 +113,8 @@ class ReadSet:
         parts: list[Reads] = []
         for run in np.split(wanted, ends) if wanted.size else ():
             first = int(run[0])
-            parts.append(_picked(self._reads(first, int(run[-1]) + 1), run - first))
-        return _picked(_joined(parts or [self._reads(0, 0)]), places.reshape(-1))
+            parts.append(pick_reads(self._reads(first, int(run[-1]) + 1), run - first))
+        return pick_reads(concatenate_reads(parts or [self._reads(0, 0)]), places.reshape(-1))
 
     def __iter__(self) -> Iterator[SingleRead]:
         """Yield all reads one by one."""
@@ -158,7 +122,23 @@ class ReadSet:
             yield from batch
 
     def batches(self, n: int | None = None) -> Iterator[Reads]:
-        """Yield all reads in batches of n; by default about 16 million bases, pairs whole."""
+        """Yield all reads in batches.
+
+        Parameters
+        ----------
+        n : int, optional
+            Reads of a batch. None takes about 16 million bases, pairs whole.
+
+        Yields
+        ------
+        Reads
+            The reads of a batch.
+
+        Raises
+        ------
+        BadParams
+            The number of reads is below 1.
+        """
         step = self._batch() if n is None else n
         if step < 1:
             raise BadParams(f"a batch has 1 read or more, got {step}")
@@ -166,11 +146,25 @@ class ReadSet:
             yield self[first : first + step]
 
     def to_bag(self, n: int | None = None) -> Bag:
-        """Return a Dask bag of all reads as `SingleRead`, with n reads per partition.
+        """Return a Dask bag of all reads as `SingleRead`.
 
-        By default the partitions are those of `batches`. Decoding releases the GIL, so
-        `bag.compute(scheduler="threads")` uses all cores of this machine. With a Dask client, its
-        workers open the store by its path.
+        Decoding releases the GIL, so `bag.compute(scheduler="threads")` uses all cores of this
+        machine. With a Dask client, its workers open the store by its path.
+
+        Parameters
+        ----------
+        n : int, optional
+            Reads of a partition. None takes those of `batches`.
+
+        Returns
+        -------
+        dask.bag.Bag
+            The reads.
+
+        Raises
+        ------
+        BadParams
+            The number of reads is below 1.
         """
         step = self._batch() if n is None else n
         if step < 1:
@@ -188,24 +182,77 @@ class ReadSet:
     def text(self, first: int, last: int) -> bytes:
         """Return reads first..last - 1 as text: FASTA if the source was FASTA, else FASTQ.
 
-        Raises BadParams if FASTQ lacks qualities.
+        Parameters
+        ----------
+        first : int
+            Number of the first read.
+        last : int
+            Number after the last read.
+
+        Returns
+        -------
+        bytes
+            The text.
+
+        Raises
+        ------
+        BadParams
+            FASTQ lacks qualities.
         """
         return records_text(self._stored).text(first, last).tobytes()
 
     def find(self, name: str | bytes) -> list[int]:
-        """Return the ascending numbers of reads with this name, or this first word of a name.
+        """Return the numbers of reads with this name, or this first word of a name.
 
-        Mates with /1 and /2 share a name. Raises BadParams if the store has no index.
+        Mates with /1 and /2 share a name.
+
+        Parameters
+        ----------
+        name : str or bytes
+            Name of the reads.
+
+        Returns
+        -------
+        list of int
+            Ascending numbers.
+
+        Raises
+        ------
+        BadParams
+            The store has no index of names.
+
+        See Also
+        --------
+        add_index : Add an index.
         """
         from gangsaw.tasks.genomics.reads.index.find import find_name
 
         return find_name(self._stored, name.encode() if isinstance(name, str) else name)
 
     def near(self, sequence: str | bytes) -> list[int]:
-        """Return the ascending numbers of reads in the bins of a sequence, with complete pairs.
+        """Return the numbers of reads in the bins of a sequence, with complete pairs.
 
         A bin has the reads with the same signature of a half, and some with another signature of
-        the same hash. Raises BadParams without an index of bins, or without a signature.
+        the same hash.
+
+        Parameters
+        ----------
+        sequence : str or bytes
+            Bases.
+
+        Returns
+        -------
+        list of int
+            Ascending numbers.
+
+        Raises
+        ------
+        BadParams
+            The store has no index of bins, or the sequence no signature.
+
+        See Also
+        --------
+        add_index : Add an index.
         """
         from gangsaw.tasks.genomics.reads.index.find import find_bin
 
@@ -214,9 +261,9 @@ class ReadSet:
     def _reads(self, first: int, last: int) -> Reads:
         def lines(name: str) -> Ragged | None:
             if name == "name":
-                return _ragged(read_names(self._stored, first, last))
+                return copy_lines(read_names(self._stored, first, last))
             has = self._stored.has(name)
-            return _ragged(self._stored.lines(name, first, last)) if has else None
+            return copy_lines(self._stored.lines(name, first, last)) if has else None
 
         # in parallel: a single read mostly waits for these three
         with ThreadPoolExecutor(3) as pool:
@@ -237,9 +284,38 @@ class _PartOfStore:
 
 
 def open(path: StoreLike, *, storage_options: Mapping[str, object] | None = None) -> ReadSet:
-    """Return the reads of a store; raise BadParams if it has none.
+    r"""Return the reads of a store.
 
-    `storage_options` are those of `gangsaw.compress`.
+    Parameters
+    ----------
+    path : path, address or Zarr store
+        Store to open.
+    storage_options : dict, optional
+        Options of the file systems of addresses, as for `gangsaw.compress`.
+
+    Returns
+    -------
+    `ReadSet`
+        The reads, loaded on request.
+
+    Raises
+    ------
+    BadParams
+        The store has no reads.
+
+    See Also
+    --------
+    add_index : Add an index of names or bins.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import gangsaw.reads
+    >>> text = "@r1\nACGT\n+\nIIII\n@r2\nGGTACC\n+\nIIIIII\n"
+    >>> size = Path("reads.fastq").write_text(text)
+    >>> summary = gangsaw.compress("reads.fastq", "reads.zarr")
+    >>> gangsaw.reads.open("reads.zarr")[0].sequences[0]
+    b'ACGT'
     """
     return ReadSet(as_address(path, storage_options))
 
@@ -256,41 +332,3 @@ def all_mates(reads: ReadSet, other: str = "") -> bool:
             f"decompress{hint}"
         )
     return reads.contents.is_paired
-
-
-def _picked(reads: Reads, indices: npt.NDArray[np.int64]) -> Reads:
-    """Return the reads at these indices."""
-    return Reads(
-        _lines(reads.names, indices),
-        _lines(reads.sequences, indices),
-        None if reads.qualities is None else _lines(reads.qualities, indices),
-        reads.first + int(indices[0] if indices.size else 0),
-    )
-
-
-def _lines(lines: Ragged, indices: npt.NDArray[np.int64]) -> Ragged:
-    return _ragged(Field(lines.data, lines.offsets[indices], lines.offsets[indices + 1]))
-
-
-def _joined(parts: Sequence[Reads]) -> Reads:
-    """Concatenate reads."""
-    qualities = [part.qualities for part in parts if part.qualities is not None]
-    return Reads(
-        _together([part.names for part in parts]),
-        _together([part.sequences for part in parts]),
-        _together(qualities) if qualities else None,
-        parts[0].first,
-    )
-
-
-def _together(several: Sequence[Ragged]) -> Ragged:
-    lengths = np.concatenate([lines.lengths for lines in several])
-    data = np.concatenate([lines.data for lines in several])
-    return Ragged(data, np.concatenate(([0], np.cumsum(lengths))))
-
-
-def _ragged(field: Field) -> Ragged:
-    offsets = np.concatenate(([0], np.cumsum(field.ends - field.begins)))
-    data = np.empty(int(offsets[-1]), np.uint8)
-    gather_lines(field.text, field.begins, field.ends, offsets, data)
-    return Ragged(data, offsets)

@@ -56,26 +56,56 @@ def count_paths(
 
     Parameters
     ----------
-    cdr3 : nucleotides of each reference, without the conserved codons of Cys and Phe/Trp: any
-        sequence of strings, or a Dask or xarray array of any dimensions
-    v : germline V after its Cys codon: one for all references, or one for each
-    j : germline J before its Phe or Trp codon: one for all references, or one for each
-    d : germline D genes by name; none for a V-J chain
-    model : "dp1", "dp2" or "both"
-    genotypes : table of donors' alleles, see `read_genotypes`; D genes that a donor lacks do not
-        count
-    sample : sample of each reference, which selects the genotype: one for all, or one for each
-    limits : strands, max_p, max_n, d_segments, min_d_end, with the defaults of `Model`; max_p and
-        max_n may be "all": palindromes as long as the gene, any number of n-nucleotides
+    cdr3 : sequence or array of str
+        Nucleotides of each reference, without the conserved codons of Cys and Phe/Trp: any sequence
+        of strings, or a Dask or xarray array of any dimensions.
+    v : str, or sequence or array of str
+        Germline V after its Cys codon: one for all references, or one for each.
+    j : str, or sequence or array of str
+        Germline J before its Phe or Trp codon: one for all references, or one for each.
+    d : dict, optional
+        Germline D genes by name; none for a V-J chain.
+    model : {"dp2", "dp1", "both"}, default "dp2"
+        Kind of the model.
+    genotypes : path, optional
+        Table of donors' alleles, with the columns sample_id, gene and alleles. D genes that a donor
+        lacks do not count.
+    sample : str or sequence of str, optional
+        Sample of each reference, which selects the genotype: one for all, or one for each.
+    **limits : int or "all"
+        Parameters strands, max_p, max_n, d_segments and min_d_end, with the defaults of `Model`.
+        "all" is for max_p, palindromes as long as the gene, and max_n, any number of n-nucleotides.
 
     Returns
     -------
-    Dataset : the variables of tasks/tcr/counting/paths/dataset.py, references in their order. For a
-        DataArray it has its dimensions and coordinates; it is lazy if an input is lazy
+    xarray.Dataset
+        Counts and calls, references in their order. For a DataArray it has its dimensions and
+        coordinates; it is lazy if an input is lazy.
 
     Raises
     ------
-    BadParams : a parameter, reference or gene cannot be counted; the message names it
+    BadParams
+        A parameter, reference or gene cannot be counted; the message names it.
+
+    See Also
+    --------
+    count_repertoires : Count the rows of files.
+
+    Notes
+    -----
+    tasks/tcr/SPEC.md defines the paths, after the founding thesis of the method, chapters 5 and 6.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> paths = tcr.count_paths(
+    ...     ["ACCTGCAGTGCAGACCTGGGGAACACAGAAGTCTTC"],
+    ...     v="ACCTGCAGTGCAGA",
+    ...     j="CAAACACAGAAGTCTTC",
+    ...     d={"TRBD1": "GGGACAGGGGGC"},
+    ... )
+    >>> int(paths["paths_full"].sel(n_nucleotides=10, p_nucleotides=4, d_gene="TRBD1")[0])
+    8392000
     """
     chosen, genes = Model.of(model, **limits), {} if d is None else d
     if are_arrays(cdr3, v, j):

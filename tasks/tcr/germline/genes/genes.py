@@ -81,13 +81,50 @@ def open_genes(
     species: str | None = None,
     anchors: str | Path | None = None,
 ) -> WholeGenes:
-    """Return whole genes; see `open_germline` for parameters and errors.
+    """Return whole genes.
 
     Genes with IUPAC codes of several bases are left out, with a note for each.
 
+    Parameters
+    ----------
+    source : "olga", path or list of these
+        "olga" for the genes of its models [1]_, or FASTA files and tables (one, or several for V, D
+        and J), compressed by gzip or not.
+    locus : {"TRA", "TRB", "TRG", "TRD", "IGH", "IGK", "IGL"}
+        Locus, in any case. Genes such as TRAV29/DV5 count for TRA and TRD.
+    species : str, optional
+        "human", "mouse" or the source's name, such as "Macaca mulatta". It is required for olga,
+        and for files with several species.
+    anchors : path, optional
+        Table of `gene` and `anchor_index` (from 0, in the sequence without gaps), as in olga. It
+        overrides found anchors and those of other tables.
+
+    Returns
+    -------
+    `WholeGenes`
+        Whole V, D and J genes.
+
     Raises
     ------
-    BadParams : no V or no J gene remains
+    BadParams
+        A source is invalid, or no V or no J gene remains. The message names the file, line and
+        gene, and what to do.
+
+    See Also
+    --------
+    open_germline : Return the parts that paths are counted for.
+
+    References
+    ----------
+    .. [1] Z. Sethna et al., "OLGA: fast computation of generation probabilities of B- and T-cell
+       receptor amino acid sequences and motifs", Bioinformatics 35, 2974-2981, 2019.
+
+    Examples
+    --------
+    >>> from gangsaw import tcr
+    >>> genes = tcr.open_genes("olga", locus="TRB", species="human")
+    >>> genes.locus, len(genes.d)
+    ('TRB', 3)
     """
     germline, records = open_records(source, locus=locus, species=species, anchors=anchors)
     wholes = {record.name: record for record in records}

@@ -57,11 +57,45 @@ def export_airr(
     maximum of n- and p-nucleotides. A name that the table already has gets the prefix OURS. Dropped
     rows are omitted.
 
+    Parameters
+    ----------
+    store : path or address
+        Store of counts.
+    target : pathlib.Path
+        File to write.
+    choice : `ExportChoice`, optional
+        Selection of variables, and the type of counts.
+    overwrite : bool, default False
+        True replaces an existing file.
+    on_progress : callable, optional
+        Function that is called after each batch of rows with the state of the job.
+
+    Returns
+    -------
+    Exported
+        The file, its number of rows, and the names of its columns.
+
     Raises
     ------
     BadParams
-        As `export`; or a file is missing, has changed, is no AIRR table, or also has a column of
-        the same name with the prefix OURS.
+        As for `export`. Or a file is missing, has changed, is no AIRR table, or also has a column
+        of the same name with the prefix OURS.
+
+    See Also
+    --------
+    export : Write the counts alone.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from gangsaw import tcr
+    >>> made = tcr.simulate("donor.tsv", tcr.ModelChoice(species="human"), tcr.Wanted(n=20))
+    >>> germline = tcr.open_germline("olga", locus="TRB", species="human")
+    >>> setup = tcr.Setup(germline, tcr.Model(max_n=2, max_p=1))
+    >>> summary = tcr.count_repertoires(tcr.open_inputs(["donor.tsv"]), "donor.zarr", setup)
+    >>> found = tcr.export_airr("donor.zarr", Path("counted.tsv"))
+    >>> found.rows, found.columns[0]
+    (20, 'sequence_id')
     """
     opened = open_counts(str(store))
     files = _files(opened)

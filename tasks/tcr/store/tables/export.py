@@ -89,11 +89,44 @@ def export(
     A variable with more dimensions becomes a column for each combination of their labels, such as
     paths_full_TRBD1_01_nu3_pi2. Genes and samples are written as names.
 
+    Parameters
+    ----------
+    store : path or address
+        Store of counts.
+    target : pathlib.Path
+        File to write.
+    choice : `ExportChoice`, optional
+        Selection of variables, and the type of counts.
+    overwrite : bool, default False
+        True replaces an existing file.
+    on_progress : callable, optional
+        Function that is called after each batch of rows with the state of the job.
+
+    Returns
+    -------
+    Exported
+        The file, its number of rows, and the names of its columns.
+
     Raises
     ------
     BadParams
         The store or variable does not exist, the suffix is unknown, the target may not be replaced,
         or a count does not fit the type for counts.
+
+    See Also
+    --------
+    export_airr : Write the columns of AIRR tables, too.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from gangsaw import tcr
+    >>> made = tcr.simulate("donor.tsv", tcr.ModelChoice(species="human"), tcr.Wanted(n=20))
+    >>> germline = tcr.open_germline("olga", locus="TRB", species="human")
+    >>> setup = tcr.Setup(germline, tcr.Model(max_n=2, max_p=1))
+    >>> summary = tcr.count_repertoires(tcr.open_inputs(["donor.tsv"]), "donor.zarr", setup)
+    >>> tcr.export("donor.zarr", Path("donor.csv")).rows
+    20
     """
     opened, choice = open_counts(str(store)), choice or ExportChoice()
     watch = Watch.of(opened)
