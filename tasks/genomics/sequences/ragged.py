@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, overload
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.codes import UPPER_CODES
+from gangsaw.codecs.core.ragged import RaggedArray, Slice, offsets_of
 from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.sequences.kernels import pack_bases, unpack_bases
 
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
 PER_WORD = 32  # letters per word
 
 
-@dataclass(frozen=True, eq=False)
-class Ragged(Sequence[bytes]):
-    """Lines of different lengths in one array, such as sequences or names.
+class Ragged(RaggedArray):
+    """Lines of different lengths in one array, such as sequences or names; items are `bytes`.
 
     Attributes
     ----------
@@ -35,32 +35,21 @@ class Ragged(Sequence[bytes]):
     offsets : (n + 1,) int64, start of each line, and end of the last one
     """
 
-    data: Text
-    offsets: Positions
-
-    def __len__(self) -> int:
-        """Return the number of lines."""
-        return self.offsets.size - 1
-
-    @overload
+    @overload  # type: ignore[override]  # users get Python's objects, not views
     def __getitem__(self, which: int) -> bytes: ...
 
     @overload
-    def __getitem__(self, which: slice[int | None, int | None, int | None]) -> list[bytes]: ...
+    def __getitem__(self, which: Slice) -> list[bytes]: ...
 
-    def __getitem__(
-        self, which: int | slice[int | None, int | None, int | None]
-    ) -> bytes | list[bytes]:
+    def __getitem__(self, which: int | Slice) -> bytes | list[bytes]:
         """Return a line, or a list of lines; raise IndexError for an invalid index."""
         if isinstance(which, slice):
             return [self[i] for i in range(len(self))[which]]
-        i = range(len(self))[which]
-        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes()
+        return super().__getitem__(which).tobytes()
 
-    @property
-    def lengths(self) -> Positions:
-        """Bytes of each line, (n,) int64."""
-        return np.diff(self.offsets)
+    def __iter__(self) -> Iterator[bytes]:  # type: ignore[override]
+        """Yield the lines."""
+        return map(self.__getitem__, range(len(self)))
 
     def to_arrow(self) -> pyarrow.LargeStringArray:
         """Return the lines as an Arrow array of large strings, without a copy of the letters.
@@ -87,7 +76,7 @@ class Ragged(Sequence[bytes]):
     def packed(self) -> Packed:
         """Return the letters A, C, G and T packed to two bits each, and a list of others."""
         lengths = self.lengths
-        offsets = np.concatenate(([0], np.cumsum(-(-lengths // PER_WORD))))
+        offsets = offsets_of(-(-lengths // PER_WORD))
         words = np.empty(int(offsets[-1]), np.uint64)
         places = np.flatnonzero(UPPER_CODES[self.data] == NOT_A_BASE)
         pack_bases(self.data, self.offsets, offsets, words)
@@ -124,7 +113,7 @@ class Packed:
 
     def unpacked(self) -> Ragged:
         """Return the sequences as letters."""
-        offsets = np.concatenate(([0], np.cumsum(self.lengths)))
+        offsets = offsets_of(self.lengths)
         data = np.empty(int(offsets[-1]), np.uint8)
         unpack_bases(self.words, self.offsets, offsets, data)
         data[self.other_places] = self.other_letters

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.run.bags import bag_of
 from gangsaw.tasks.genomics.reads.export.export import records_text
-from gangsaw.tasks.genomics.reads.files.kernels import gather_lines
 from gangsaw.tasks.genomics.reads.files.records import Field
 from gangsaw.tasks.genomics.reads.stored.record_text import read_names
 from gangsaw.tasks.genomics.reads.stored.stored import Stored
@@ -214,9 +213,9 @@ class ReadSet:
     def _reads(self, first: int, last: int) -> Reads:
         def lines(name: str) -> Ragged | None:
             if name == "name":
-                return _ragged(read_names(self._stored, first, last))
+                return read_names(self._stored, first, last).gathered()
             has = self._stored.has(name)
-            return _ragged(self._stored.lines(name, first, last)) if has else None
+            return self._stored.lines(name, first, last).gathered() if has else None
 
         # in parallel: a single read mostly waits for these three
         with ThreadPoolExecutor(3) as pool:
@@ -269,28 +268,15 @@ def _picked(reads: Reads, indices: npt.NDArray[np.int64]) -> Reads:
 
 
 def _lines(lines: Ragged, indices: npt.NDArray[np.int64]) -> Ragged:
-    return _ragged(Field(lines.data, lines.offsets[indices], lines.offsets[indices + 1]))
+    return Field(lines.data, lines.offsets[indices], lines.offsets[indices + 1]).gathered()
 
 
 def _joined(parts: Sequence[Reads]) -> Reads:
     """Concatenate reads."""
     qualities = [part.qualities for part in parts if part.qualities is not None]
     return Reads(
-        _together([part.names for part in parts]),
-        _together([part.sequences for part in parts]),
-        _together(qualities) if qualities else None,
+        Ragged.concatenate([part.names for part in parts]),
+        Ragged.concatenate([part.sequences for part in parts]),
+        Ragged.concatenate(qualities) if qualities else None,
         parts[0].first,
     )
-
-
-def _together(several: Sequence[Ragged]) -> Ragged:
-    lengths = np.concatenate([lines.lengths for lines in several])
-    data = np.concatenate([lines.data for lines in several])
-    return Ragged(data, np.concatenate(([0], np.cumsum(lengths))))
-
-
-def _ragged(field: Field) -> Ragged:
-    offsets = np.concatenate(([0], np.cumsum(field.ends - field.begins)))
-    data = np.empty(int(offsets[-1]), np.uint8)
-    gather_lines(field.text, field.begins, field.ends, offsets, data)
-    return Ragged(data, offsets)
