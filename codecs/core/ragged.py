@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Bytes, Int64s
+from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 
 Slice: TypeAlias = "slice[int | None, int | None, int | None]"
 
@@ -79,6 +80,11 @@ class RaggedArray(Sequence[Bytes]):
         i = range(len(self))[which]
         return self.data[self.offsets[i] : self.offsets[i + 1]]
 
+    def __iter__(self) -> Iterator[Bytes]:
+        """Yield a view of each row."""
+        # a fifth of the time of indexing
+        return (self.data[a:b] for a, b in pairwise(self.offsets.tolist()))
+
     @property
     def lengths(self) -> Int64s:
         """Items of each row, (n,) int64."""
@@ -89,7 +95,7 @@ class RaggedArray(Sequence[Bytes]):
         """Data and offsets, for kernels."""
         return self.data, self.offsets
 
-    def take(self, which: npt.NDArray[np.integer | np.bool_]) -> Self:
+    def take(self, which: Int64s | Bools) -> Self:
         """Copy rows by their indices, (k,) integers which may repeat, or by a mask, (n,) bool."""
         return self.gather(self.data, self.offsets[:-1][which], self.offsets[1:][which])
 

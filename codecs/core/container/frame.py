@@ -224,10 +224,9 @@ def unpack(data: Bytes, layout: FrameLayout) -> Runs:
     """
     octets = np.frombuffer(data, np.uint8)
     index = parse_index(octets, layout)
-    payloads = RaggedArray(octets, index.offsets)
-    if (end := int(index.offsets[-1])) != octets.size:
-        raise CorruptChunk(f"the index says {end} bytes, there are {octets.size}")
-    return Runs(payloads, index.lane_bits, index.checksums)
+    if index.offsets[-1] != octets.size:
+        raise CorruptChunk(f"the index says {index.offsets[-1]} bytes, there are {octets.size}")
+    return Runs(RaggedArray(octets, index.offsets), index.lane_bits, index.checksums)
 
 
 def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: Bytes) -> Runs:

@@ -49,7 +49,7 @@ class Ragged(RaggedArray):
 
     def __iter__(self) -> Iterator[bytes]:  # type: ignore[override]
         """Yield the lines."""
-        return map(self.__getitem__, range(len(self)))
+        return (row.tobytes() for row in RaggedArray.__iter__(self))
 
     def to_arrow(self) -> pyarrow.LargeStringArray:
         """Return the lines as an Arrow array of large strings, without a copy of the letters.
