@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Self, TypeAlias, overload
+from typing import Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 
+Row = TypeVar("Row", covariant=True)
 Slice: TypeAlias = "slice[int | None, int | None, int | None]"
 
 
@@ -24,8 +25,8 @@ def offsets_of(lengths: npt.ArrayLike) -> Int64s:
 
 
 @dataclass(frozen=True, eq=False)
-class RaggedArray(Sequence[Bytes]):
-    """Rows of different lengths in one array, without an object for each.
+class RaggedRows(Sequence[Row]):
+    """Rows of different lengths in one array; subclasses say what an item is.
 
     Attributes
     ----------
@@ -56,7 +57,7 @@ class RaggedArray(Sequence[Bytes]):
         return cls(data[np.arange(offsets[-1]) + shifts], offsets)
 
     @classmethod
-    def concatenate(cls, parts: Sequence[RaggedArray]) -> Self:
+    def concatenate(cls, parts: Sequence[RaggedRows[object]]) -> Self:
         """Return the rows of several ragged arrays, one array after the other."""
         data = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
         return cls(np.concatenate(data), offsets_of(np.concatenate([p.lengths for p in parts])))
@@ -64,26 +65,6 @@ class RaggedArray(Sequence[Bytes]):
     def __len__(self) -> int:
         """Return the number of rows."""
         return self.offsets.size - 1
-
-    @overload
-    def __getitem__(self, which: int) -> Bytes: ...
-
-    @overload
-    def __getitem__(self, which: Slice) -> Self: ...
-
-    def __getitem__(self, which: int | Slice) -> Bytes | Self:
-        """Return a view of a row, truncated at the end of the data, or of a range of rows."""
-        if isinstance(which, slice):
-            first, end, step = which.indices(len(self))
-            assert step == 1, "rows that are taken together follow each other"
-            return type(self)(self.data, self.offsets[first : max(first, end) + 1])
-        i = range(len(self))[which]
-        return self.data[self.offsets[i] : self.offsets[i + 1]]
-
-    def __iter__(self) -> Iterator[Bytes]:
-        """Yield a view of each row."""
-        # a fifth of the time of indexing
-        return (self.data[a:b] for a, b in pairwise(self.offsets.tolist()))
 
     @property
     def lengths(self) -> Int64s:
@@ -108,3 +89,27 @@ class RaggedArray(Sequence[Bytes]):
         mirrors = np.repeat(self.offsets[:-1] + self.offsets[1:] - 1, self.lengths)
         places = mirrors - np.arange(self.offsets[0], self.offsets[-1])
         return type(self)(self.data[places], self.offsets - self.offsets[0])
+
+
+class RaggedArray(RaggedRows[Bytes]):
+    """Rows whose items are views, and whose slices are ragged arrays."""
+
+    @overload
+    def __getitem__(self, which: int) -> Bytes: ...
+
+    @overload
+    def __getitem__(self, which: Slice) -> Self: ...
+
+    def __getitem__(self, which: int | Slice) -> Bytes | Self:
+        """Return a view of a row, truncated at the end of the data, or of a range of rows."""
+        if isinstance(which, slice):
+            first, end, step = which.indices(len(self))
+            assert step == 1, "rows that are taken together follow each other"
+            return type(self)(self.data, self.offsets[first : max(first, end) + 1])
+        i = range(len(self))[which]
+        return self.data[self.offsets[i] : self.offsets[i + 1]]
+
+    def __iter__(self) -> Iterator[Bytes]:
+        """Yield a view of each row."""
+        # a fifth of the time of indexing
+        return (self.data[a:b] for a, b in pairwise(self.offsets.tolist()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Bytes, UInt32s
+from gangsaw.codecs.core.arrays import Bytes, Int64, UInt32s
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
 
@@ -143,7 +143,7 @@ def build_decoder_table(counts: UInt32s, slots: UInt32s) -> None:
 
 
 @jit_inline
-def fill_symbol(slots: UInt32s, first: int, symbol: int, n: int) -> int:
+def fill_symbol(slots: UInt32s, first: int, symbol: int, n: Int64) -> int:
     """Write the decoder's n slots of a symbol from slots[first] on; return the index after them."""
     entry = np.uint32(symbol) | np.uint32(n - 1) << np.uint32(FREQUENCY)
     for i in range(int(n)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.codes import UPPER_CODES
-from gangsaw.codecs.core.ragged import RaggedArray, Slice, offsets_of
+from gangsaw.codecs.core.ragged import RaggedRows, Slice, offsets_of
 from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.sequences.kernels import pack_bases, unpack_bases
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 PER_WORD = 32  # letters per word
 
 
-class Ragged(RaggedArray):
+class Ragged(RaggedRows[bytes]):
     """Lines of different lengths in one array, such as sequences or names; items are `bytes`.
 
     Attributes
@@ -35,7 +36,7 @@ class Ragged(RaggedArray):
     offsets : (n + 1,) int64, start of each line, and end of the last one
     """
 
-    @overload  # type: ignore[override]  # users get Python's objects, not views
+    @overload
     def __getitem__(self, which: int) -> bytes: ...
 
     @overload
@@ -45,11 +46,12 @@ class Ragged(RaggedArray):
         """Return a line, or a list of lines; raise IndexError for an invalid index."""
         if isinstance(which, slice):
             return [self[i] for i in range(len(self))[which]]
-        return super().__getitem__(which).tobytes()
+        i = range(len(self))[which]
+        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes()
 
-    def __iter__(self) -> Iterator[bytes]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[bytes]:
         """Yield the lines."""
-        return (row.tobytes() for row in RaggedArray.__iter__(self))
+        return (self.data[a:b].tobytes() for a, b in pairwise(self.offsets.tolist()))
 
     def to_arrow(self) -> pyarrow.LargeStringArray:
         """Return the lines as an Arrow array of large strings, without a copy of the letters.
