@@ -139,7 +139,7 @@ class Counting:
     def input(self) -> int:
         """Return the checksum of all references and genes."""
         b = self.batch
-        sequences = [a for s in (b.references, b.v, b.j, b.d) for a in (s.codes, s.starts)]
+        sequences = [a for s in (b.references, b.v, b.j, b.d) for a in s.arrays]
         return _of_array(*sequences, b.v_of, b.j_of)
 
     def result(self, library: Any) -> Checksums:

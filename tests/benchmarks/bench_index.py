@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from gangsaw import compress, search
 from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.bench.table import Row, cpu_seconds
-from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
 from gangsaw.tasks.search.fm_index.base_runs import codes_for
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
@@ -134,7 +134,7 @@ def _made(
     yield Row(f"{name}: opened and checked", n / seconds / 1e6, "MB/s")
 
 
-def _windows(text: Octets, n: int, count: int, rng: np.random.Generator) -> Ragged:
+def _windows(text: Octets, n: int, count: int, rng: np.random.Generator) -> RaggedArray:
     places = rng.integers(0, text.size - n, count)
     data = np.ascontiguousarray(text[places[:, None] + np.arange(n)]).ravel()
-    return Ragged(data, np.arange(0, count * n + 1, n))
+    return RaggedArray(data, np.arange(0, count * n + 1, n))

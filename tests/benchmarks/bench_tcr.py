@@ -18,11 +18,11 @@ import numpy as np
 from two_cores import two_cores
 
 from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.bench.table import Row, cpu_seconds, say, seconds_in_turn
 from gangsaw.tasks.tcr import Model, count_paths
-from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Sequences
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch
 from gangsaw.tasks.tcr.counting.kernels.cpu import count
-from gangsaw.tasks.tcr.counting.kernels.tables import split_sequences
 from gangsaw.tasks.tcr.counting.paths.count import make_batch
 from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.germline import Germline, open_germline
@@ -75,21 +75,21 @@ def _mouse_cases(batch: Batch) -> Iterator[Case]:
     yield Case("DP-2, one strand, mouse-like, 2 D genes", batch, Model(), ">= 150000")
     yield Case("DP-2, two strands, mouse-like, 2 D genes", batch, Model(strands=2))
     yield Case("DP-1, mouse-like, 2 D genes", batch, Model("dp1"), ">= 400000")
-    no_d = replace(batch, d=Sequences(batch.d.codes[:0], batch.d.starts[:1]))
+    no_d = replace(batch, d=RaggedArray(batch.d.data[:0], batch.d.offsets[:1]))
     yield Case("DP-2, V-J, mouse-like without D", no_d, Model())
     few = _first(batch, PAIRED)
     yield Case("DP-2, V-D-D-J, mouse-like, 2 D genes", few, Model(d_segments=2))
-    codes = _first(batch, WILD).references.codes.copy()
-    codes[batch.references.starts[:WILD]] = 15
+    codes = _first(batch, WILD).references.data.copy()
+    codes[batch.references.offsets[:WILD]] = 15
     wild = replace(
-        _first(batch, WILD), references=Sequences(codes, batch.references.starts[: WILD + 1])
+        _first(batch, WILD), references=RaggedArray(codes, batch.references.offsets[: WILD + 1])
     )
     yield Case("DP-2, one strand, mouse-like with an N each", wild, Model())
 
 
 def _first(batch: Batch, n: int) -> Batch:
-    starts = batch.references.starts[: n + 1]
-    references = Sequences(batch.references.codes[: starts[-1]], starts)
+    starts = batch.references.offsets[: n + 1]
+    references = RaggedArray(batch.references.data[: starts[-1]], starts)
     return replace(batch, references=references, v_of=batch.v_of[:n], j_of=batch.j_of[:n])
 
 
@@ -138,13 +138,13 @@ def _measured(case: Case) -> Row:
     say(case.name)
     n = len(case.batch.references)
     seconds = cpu_seconds(partial(count, case.batch, case.model), rounds=9)
-    length = case.batch.references.starts[-1] / n
+    length = case.batch.references.offsets[-1] / n
     note = f"{n} references of {length:.0f} nucleotides"
     return Row(case.name, n / seconds, UNIT, case.target, note)
 
 
-def _strings(sequences: Sequences) -> list[str]:
-    return [decoded(part) for part in split_sequences(sequences)]
+def _strings(sequences: RaggedArray) -> list[str]:
+    return [decoded(part) for part in sequences]
 
 
 def _of_strings(batch: Batch) -> Row:

@@ -90,7 +90,7 @@ def _kernels(batch: Batch, model: Model, rounds: int) -> tuple[float, str]:
     with own_stream():
         held = gpu.uploaded(batch)
         whole, kernels = launch_seconds(lambda: gpu.count(held, model), rounds)
-        length = float(np.diff(to_host(held.references.starts)).mean())
+        length = float(np.diff(to_host(held.references.offsets)).mean())
     rate = len(batch.references) / whole / 1e6
     return kernels, f"{length:.3g} nucleotides on average; {rate:.4g} M/s the whole call"
 

@@ -108,8 +108,8 @@ def warm_job() -> Iterator[Job]:
 def _lines(germline: Germline, first: int, n: int) -> Iterator[str]:
     parts = {name: [part.sequence for part in getattr(germline, name)] for name in "vdj"}
     batch = random_batch(parts["v"], parts["d"], parts["j"], n, seed=first)
-    letters = np.array(list("?AT?C???G"))[batch.references.codes]
-    text, starts = "".join(letters), batch.references.starts.tolist()
+    letters = np.array(list("?AT?C???G"))[batch.references.data]
+    text, starts = "".join(letters), batch.references.offsets.tolist()
     genes = zip(batch.v_of.tolist(), batch.j_of.tolist(), strict=True)
     for i, (v, j) in enumerate(genes):
         junction = f"TGT{text[starts[i] : starts[i + 1]]}TTT"

@@ -11,7 +11,7 @@ from fuzz.damage import Rng, damaged
 from fuzz.fence import Fence
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.container.checksum import crc32c
-from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
 from gangsaw.tasks.search.fm_index.base_runs import split_at_breaks
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
@@ -59,7 +59,7 @@ def _of(index: TextIndex, text: Bytes) -> Attempt:
 
 def _search(index: TextIndex, text: Bytes, rng: Rng) -> None:
     letters = rng.choice(text if rng.random() < 0.5 else np.arange(8, dtype=np.uint8), 36)
-    patterns = Ragged(letters, np.arange(0, PATTERNS * LENGTH + 1, LENGTH))
+    patterns = RaggedArray(letters, np.arange(0, PATTERNS * LENGTH + 1, LENGTH))
     counts = index.counts(patterns)
     which, places = index.located(patterns)
     assert counts.sum() == which.size

@@ -59,7 +59,7 @@ def records(n: int, seed: int = 0, name: str = "r") -> list[Record]:
     """Random rearrangements; a tenth is there twice."""
     parts = {part: [p.sequence for p in getattr(germline(), part)] for part in "vdj"}
     batch = random_batch(parts["v"], parts["d"], parts["j"], n, seed)
-    starts, letters = batch.references.starts, LETTERS[batch.references.codes]
+    starts, letters = batch.references.offsets, LETTERS[batch.references.data]
     found = [
         Record(
             junction=f"TGT{''.join(letters[starts[i] : starts[i + 1]])}TTT",

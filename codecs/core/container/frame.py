@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.container.checksum import Bytes, crc32c
 from gangsaw.codecs.core.container.output import Output
-from gangsaw.codecs.core.container.runs import BackToBack, Payload, Runs
+from gangsaw.codecs.core.container.runs import Payload, Runs
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.ragged import RaggedArray
 
 MAGIC = b"GSAW"
 CODEC_VERSION = 5  # its offset in a header
@@ -126,7 +127,7 @@ def frames_of(output: Output, layout: FrameLayout) -> list[memoryview]:
     BadParams : a block is longer than 4 GiB
     """
     runs, n = output.runs(), layout.n_blocks
-    place = _place_of(output, layout) if isinstance(runs.payloads, BackToBack) else None
+    place = _place_of(output, layout) if isinstance(runs.payloads, RaggedArray) else None
     if place is not None:
         return _finished([_Frame(runs, layout, place)])
     return _finished([_Frame(runs[i : i + n], layout) for i in range(0, len(runs), n)])
@@ -223,10 +224,9 @@ def unpack(data: Bytes, layout: FrameLayout) -> Runs:
     """
     octets = np.frombuffer(data, np.uint8)
     index = parse_index(octets, layout)
-    payloads = BackToBack(octets, index.offsets)
-    if payloads.end != octets.size:
-        raise CorruptChunk(f"the index says {payloads.end} bytes, there are {octets.size}")
-    return Runs(payloads, index.lane_bits, index.checksums)
+    if index.offsets[-1] != octets.size:
+        raise CorruptChunk(f"the index says {index.offsets[-1]} bytes, there are {octets.size}")
+    return Runs(RaggedArray(octets, index.offsets), index.lane_bits, index.checksums)
 
 
 def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: Bytes) -> Runs:

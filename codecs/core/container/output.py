@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.container.checksum import crc32c
-from gangsaw.codecs.core.container.runs import BackToBack, Payload, Runs, lane_table
+from gangsaw.codecs.core.container.runs import Payload, Runs, lane_table
 from gangsaw.codecs.core.memory.aligned import LONG
 from gangsaw.codecs.core.memory.reused import reused
+from gangsaw.codecs.core.ragged import RaggedArray
 
 _Run: TypeAlias = tuple[Payload, Sequence[int]]
 
@@ -158,7 +159,7 @@ class Output:
     def _payloads(self) -> Sequence[Payload]:
         placed: Sequence[Payload] = ()
         if self.data is not None:
-            placed = BackToBack(self.data, np.array(self._offsets))
+            placed = RaggedArray(self.data, np.array(self._offsets))
             if len(placed) == len(self):
                 return placed
         pairs = (self._waiting[number] for number in sorted(self._waiting))

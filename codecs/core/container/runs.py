@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self, TypeAlias, overload
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,9 @@ from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.ragged import RaggedArray, Slice, offsets_of
 
 Payload: TypeAlias = npt.NDArray[np.uint8]
-Slice: TypeAlias = "slice[int | None, int | None, int | None]"
 WRONG_CHECKSUM = "the checksum of its bytes is wrong"
 
 
@@ -27,48 +27,6 @@ class Origin(NamedTuple):
 
 
 NOWHERE = Origin()
-
-
-class BackToBack(Sequence[Payload]):
-    """Sequence of payloads that are concatenated in one array, without a view object for each.
-
-    Attributes
-    ----------
-    data : concatenated payloads, (n,) uint8, contiguous
-    offsets : (n_blocks + 1,) int64, start of each payload, and end of the last one
-    """
-
-    def __init__(self, data: Payload, offsets: npt.NDArray[np.int64]) -> None:
-        self.data, self.offsets = data, offsets
-
-    def __len__(self) -> int:
-        """Return the number of payloads."""
-        return self.offsets.size - 1
-
-    @overload
-    def __getitem__(self, which: int) -> Payload: ...
-
-    @overload
-    def __getitem__(self, which: Slice) -> BackToBack: ...
-
-    def __getitem__(self, which: int | Slice) -> Payload | BackToBack:
-        """Return a payload, truncated at the end of the data, or a range of payloads."""
-        if isinstance(which, slice):
-            first, end, step = which.indices(len(self))
-            assert step == 1, "blocks that are taken together follow each other"
-            return BackToBack(self.data, self.offsets[first : max(first, end) + 1])
-        number = range(len(self))[which]
-        return self.data[self.offsets[number] : self.offsets[number + 1]]
-
-    @property
-    def end(self) -> int:
-        """Offset of the end of the last payload in `data`."""
-        return int(self.offsets[-1])
-
-    @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Bytes of each payload, (n_blocks,) int64."""
-        return self.offsets[1:] - self.offsets[:-1]
 
 
 class RunAddresses(NamedTuple):
@@ -98,7 +56,7 @@ class Runs:
 
     Attributes
     ----------
-    payloads : one (n,) uint8 for each block, not verified; separate arrays, or `BackToBack`
+    payloads : one (n,) uint8 for each block, not verified; separate arrays, or `RaggedArray`
     lane_bits : (n_blocks, n_lanes) int64, bits of each lane, or None for a codec without lanes
     checksums : (n_blocks,) uint32, expected CRC-32C of each payload; None if they are verified
     numbers : (n_blocks,) int64, numbers of these blocks in their chunk; None for all blocks
@@ -122,9 +80,7 @@ class Runs:
         lane_bits: npt.NDArray[np.int64] | None = None,
     ) -> Self:
         """Return payloads that are concatenated in `data`, with `lengths` bytes each."""
-        offsets = np.zeros(lengths.size + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        return cls(BackToBack(data, offsets), lane_bits)
+        return cls(RaggedArray(data, offsets_of(lengths)), lane_bits)
 
     @classmethod
     def joined(cls, chunks: Sequence[Self]) -> Self:
@@ -185,15 +141,15 @@ class Runs:
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """Bytes of each payload, (n_blocks,) int64."""
-        if isinstance(self.payloads, BackToBack):
+        if isinstance(self.payloads, RaggedArray):
             return self.payloads.lengths
         return np.array([payload.size for payload in self.payloads], np.int64)
 
     @property
     def n_bytes(self) -> int:
         """Bytes of all payloads."""
-        if isinstance(self.payloads, BackToBack):
-            return self.payloads.end - int(self.payloads.offsets[0])
+        if isinstance(self.payloads, RaggedArray):
+            return int(self.payloads.offsets[-1] - self.payloads.offsets[0])
         return sum(payload.size for payload in self.payloads)
 
     def joined_payload(self) -> Payload:
@@ -214,12 +170,10 @@ class Runs:
 
 def run_addresses(payloads: Sequence[Payload]) -> RunAddresses:
     """Return the addresses of payloads in host memory."""
-    if isinstance(payloads, BackToBack):
-        assert payloads.end <= payloads.data.size, "the data end before the blocks do"
-        offsets = payloads.offsets
-        return RunAddresses(
-            address_of(payloads.data), offsets[:-1], offsets[1:], payloads.data.size
-        )
+    if isinstance(payloads, RaggedArray):
+        assert payloads.offsets[-1] <= payloads.data.size, "the data end before the blocks do"
+        data, offsets = payloads.data, payloads.offsets
+        return RunAddresses(address_of(data), offsets[:-1], offsets[1:], data.size)
     begins = np.array([address_of(payload) for payload in payloads], np.int64)
     sizes = np.array([payload.size for payload in payloads], np.int64)
     return RunAddresses(0, begins, begins + sizes, 0)

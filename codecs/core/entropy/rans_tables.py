@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Bytes, UInt32s
+from gangsaw.codecs.core.arrays import Bytes, Int64, UInt32s
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
 
@@ -137,13 +137,13 @@ def build_decoder_table(counts: UInt32s, slots: UInt32s) -> None:
     for t in range(len(counts)):
         first = t * TOTAL
         for s in range(counts.shape[1]):
-            first = _fill(slots, first, s, counts[t, s])
+            first = fill_symbol(slots, first, s, counts[t, s])
         if first == t * TOTAL:
-            _fill(slots, first, 0, TOTAL)
+            fill_symbol(slots, first, 0, TOTAL)
 
 
 @jit_inline
-def _fill(slots: UInt32s, first: int, symbol: int, n: int) -> int:
+def fill_symbol(slots: UInt32s, first: int, symbol: int, n: Int64) -> int:
     """Write the decoder's n slots of a symbol from slots[first] on; return the index after them."""
     entry = np.uint32(symbol) | np.uint32(n - 1) << np.uint32(FREQUENCY)
     for i in range(int(n)):

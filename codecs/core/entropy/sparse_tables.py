@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy import bit_fields
 from gangsaw.codecs.core.entropy.gamma import SPARE, gamma_fields, get_bits, get_gamma
-from gangsaw.codecs.core.entropy.rans_tables import FREQUENCY, OFFSET, TOTAL
+from gangsaw.codecs.core.entropy.rans_tables import FREQUENCY, OFFSET, TOTAL, fill_symbol
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit
 
@@ -149,8 +149,4 @@ def fill_slots(frequencies: UInt16s, first: Int64s, slots: UInt32s) -> None:
             continue
         place = first[t]
         for s in range(frequencies.shape[1]):
-            n = np.int64(frequencies[t, s])
-            for i in range(n):
-                entry = np.uint32(s) | np.uint32(n - 1) << np.uint32(FREQUENCY)
-                slots[place] = entry | np.uint32(i) << np.uint32(OFFSET)
-                place += 1
+            place = fill_symbol(slots, place, s, np.int64(frequencies[t, s]))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.codes import UPPER_CODES
+from gangsaw.codecs.core.ragged import RaggedRows, Slice, offsets_of
 from gangsaw.tasks.compressed_text.text import Positions, Text
 from gangsaw.tasks.genomics.sequences.kernels import pack_bases, unpack_bases
 
@@ -25,9 +27,8 @@ if TYPE_CHECKING:
 PER_WORD = 32  # letters per word
 
 
-@dataclass(frozen=True, eq=False)
-class Ragged(Sequence[bytes]):
-    """Lines of different lengths in one array, such as sequences or names.
+class Ragged(RaggedRows[bytes]):
+    """Lines of different lengths in one array, such as sequences or names; items are `bytes`.
 
     Parameters
     ----------
@@ -45,32 +46,22 @@ class Ragged(Sequence[bytes]):
     (2, b'GG', [4, 2])
     """
 
-    data: Text
-    offsets: Positions
-
-    def __len__(self) -> int:
-        """Return the number of lines."""
-        return self.offsets.size - 1
-
     @overload
     def __getitem__(self, which: int) -> bytes: ...
 
     @overload
-    def __getitem__(self, which: slice[int | None, int | None, int | None]) -> list[bytes]: ...
+    def __getitem__(self, which: Slice) -> list[bytes]: ...
 
-    def __getitem__(
-        self, which: int | slice[int | None, int | None, int | None]
-    ) -> bytes | list[bytes]:
+    def __getitem__(self, which: int | Slice) -> bytes | list[bytes]:
         """Return a line, or a list of lines; raise IndexError for an invalid index."""
         if isinstance(which, slice):
             return [self[i] for i in range(len(self))[which]]
         i = range(len(self))[which]
         return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes()
 
-    @property
-    def lengths(self) -> Positions:
-        """Bytes of each line, (n,) int64."""
-        return np.diff(self.offsets)
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the lines."""
+        return (self.data[a:b].tobytes() for a, b in pairwise(self.offsets.tolist()))
 
     def to_arrow(self) -> pyarrow.LargeStringArray:
         """Return the lines as an Arrow array of large strings, without a copy of the bytes.
@@ -119,7 +110,7 @@ class Ragged(Sequence[bytes]):
             The packed lines, without case.
         """
         lengths = self.lengths
-        offsets = np.concatenate(([0], np.cumsum(-(-lengths // PER_WORD))))
+        offsets = offsets_of(-(-lengths // PER_WORD))
         words = np.empty(int(offsets[-1]), np.uint64)
         places = np.flatnonzero(UPPER_CODES[self.data] == NOT_A_BASE)
         pack_bases(self.data, self.offsets, offsets, words)
@@ -177,7 +168,7 @@ class Packed:
         Ragged
             A line per sequence, in upper case.
         """
-        offsets = np.concatenate(([0], np.cumsum(self.lengths)))
+        offsets = offsets_of(self.lengths)
         data = np.empty(int(offsets[-1]), np.uint8)
         unpack_bases(self.words, self.offsets, offsets, data)
         data[self.other_places] = self.other_letters

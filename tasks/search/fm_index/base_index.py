@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
-from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.search.fm_index.base_runs import (
     NO_BORDERS,
     BaseRuns,
@@ -114,7 +114,7 @@ class BaseIndex(RowIndex):
         arrays = (of.words, of.has_odd, of.odd, samples.marks, samples.positions, runs.begins)
         return sum(int(array.nbytes) for array in (*arrays, runs.positions))
 
-    def rows(self, patterns: Ragged) -> Positions:
+    def rows(self, patterns: RaggedArray) -> Positions:
         """Return the range of rows (sorted suffixes) that begin with each pattern, (k, 2) int64.
 
         A pattern with a code other than 0..3 has no rows.

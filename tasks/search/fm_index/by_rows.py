@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.search.fm_index.samples import Positions
 
 
@@ -21,7 +21,7 @@ class RowIndex(ABC):
     n: int
 
     @abstractmethod
-    def rows(self, patterns: Ragged) -> Positions:
+    def rows(self, patterns: RaggedArray) -> Positions:
         """Return for each pattern the range of rows that begin with it, (k, 2) int64."""
 
     @abstractmethod
@@ -31,11 +31,11 @@ class RowIndex(ABC):
         Raise CorruptChunk if the index is invalid.
         """
 
-    def counts(self, patterns: Ragged) -> Positions:
+    def counts(self, patterns: RaggedArray) -> Positions:
         """Return the number of occurrences of each pattern, (k,) int64."""
         return count_row_ranges(self.rows(patterns))
 
-    def located(self, patterns: Ragged) -> tuple[Positions, Positions]:
+    def located(self, patterns: RaggedArray) -> tuple[Positions, Positions]:
         """Return pattern indices and positions of all occurrences, (n,) int64 in any order."""
         return self.located_at(self.rows(patterns))
 

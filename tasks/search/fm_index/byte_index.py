@@ -10,8 +10,8 @@ import numpy.typing as npt
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_bytes
-from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.codes import codes_of, lengths_for, nodes_of
 from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack_index
@@ -98,7 +98,7 @@ class ByteIndex(RowIndex):
         """Memory of the index, in bytes."""
         return int(self.of.bits.nbytes + self.samples.marks.nbytes + self.samples.positions.nbytes)
 
-    def rows(self, patterns: Ragged) -> Positions:
+    def rows(self, patterns: RaggedArray) -> Positions:
         """Return for each pattern the range of rows that begin with it, (k, 2) int64."""
         found = np.empty((len(patterns), 2), np.int64)
         scratch = np.empty((AT_ONCE, LANE), np.int64)

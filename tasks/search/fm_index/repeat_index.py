@@ -9,7 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.search.fm_index.base_runs import BaseRuns, check_base_runs
 from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack_index
 from gangsaw.tasks.search.fm_index.samples import MOST_SEEDS, Positions, Suffixes
@@ -75,13 +75,13 @@ class RepeatIndex:
             arrays += [array.astype(np.uint32) for array in own]
         return pack_index(KIND, (*fields, *self.stored.sizes), arrays)
 
-    def counts(self, patterns: Ragged) -> Positions:
+    def counts(self, patterns: RaggedArray) -> Positions:
         """Return the number of occurrences of each pattern, (k,) int64."""
         found = self._rows(patterns)
         counts: Positions = found[:, repeats.HIGH] - found[:, repeats.LOW]
         return counts
 
-    def located(self, patterns: Ragged) -> tuple[Positions, Positions]:
+    def located(self, patterns: RaggedArray) -> tuple[Positions, Positions]:
         """Return pattern indices and positions of all occurrences, (n,) int64 in any order."""
         return self._expanded(self._rows(patterns))
 
@@ -108,7 +108,7 @@ class RepeatIndex:
     def _to_symbols(self, bases: Bytes) -> Bytes:
         return bases if self.runs is None else bases + np.uint8(1)
 
-    def _rows(self, patterns: Ragged) -> Positions:
+    def _rows(self, patterns: RaggedArray) -> Positions:
         found = np.empty((len(patterns), 3), np.int64)
         repeats.find_pattern_rows(self.of, self._to_symbols(patterns.data), patterns.offsets, found)
         return found

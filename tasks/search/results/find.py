@@ -12,15 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
 from gangsaw.tasks.search.fm_index.kinds import TextIndex
 from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results import scan
-from gangsaw.tasks.search.results.hits import Occurrences, Patterns, some_of
+from gangsaw.tasks.search.results.hits import Occurrences, Patterns
 from gangsaw.tasks.search.stored.opened import IndexedText
 
 WINDOW_RATE = 8  # sampling rate of an index built for a border
@@ -108,14 +108,14 @@ class LocateInChunk:
             return self._all(index, number, letters)
         counts = index.counts(letters)
         keep = counts <= max(MANY, FAR_MORE * self.most)
-        which, found = np.flatnonzero(keep), self._all(index, number, some_of(letters, keep))
+        which, found = np.flatnonzero(keep), self._all(index, number, letters.take(keep))
         parts = [Located(which[found.which], found.place)]
         for one in np.flatnonzero(~keep):
             places = self._first(index, number, int(one), int(counts[one]))
             parts.append(Located(np.full(places.size, one), places))
         return Located(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _all(self, index: TextIndex, number: int, text: Ragged) -> Located:
+    def _all(self, index: TextIndex, number: int, text: RaggedArray) -> Located:
         """Return all occurrences of patterns in a chunk; an r-index needs no walk to each."""
         if isinstance(index, RowIndex):
             return Located(*scan.located(self.text, number, index, text))
@@ -127,7 +127,7 @@ class LocateInChunk:
         There are as many as requested, or more.
         """
         assert self.most is not None
-        pattern = some_of(self.patterns.symbols, np.arange(len(self.patterns.symbols)) == one)
+        pattern = self.patterns.symbols.take(np.array([one]))
         begin, end = self.text.how.window(number)
         reach = begin + AS_FAR * self.most * (end - begin) // count
         _, places = build_border_index(self.text, begin, min(end, reach)).located(pattern)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import CODES, reverse_complement_codes
-from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.search.fm_index.kinds import Kind
 from gangsaw.tasks.search.fm_index.samples import Positions
 
@@ -36,7 +36,7 @@ class Patterns:
     n : number of the user's patterns
     """
 
-    symbols: Ragged
+    symbols: RaggedArray
     pattern: Positions
     strand: npt.NDArray[np.int8]
     n: int
@@ -57,18 +57,17 @@ class Patterns:
             other = reverse_complement_codes(own) if kind == "bases" and both_strands else own
             if not np.array_equal(own, other):
                 found.append((other, number, REVERSE))
-        offsets = np.cumsum([0, *(own.size for own, _, _ in found)], dtype=np.int64)
-        data = np.concatenate([np.empty(0, np.uint8), *(own for own, _, _ in found)])
+        symbols = RaggedArray.from_rows([own for own, _, _ in found])
         numbers = np.array([number for _, number, _ in found], np.int64)
         strands = np.array([strand for _, _, strand in found], np.int8)
-        return cls(Ragged(data, offsets), numbers, strands, len(patterns))
+        return cls(symbols, numbers, strands, len(patterns))
 
     def only(self, wanted: npt.NDArray[np.bool_]) -> Patterns:
         """Return the user's patterns selected by a mask (n,), with their indices preserved."""
         keep = wanted[self.pattern]
         return replace(
             self,
-            symbols=some_of(self.symbols, keep),
+            symbols=self.symbols.take(keep),
             pattern=self.pattern[keep],
             strand=self.strand[keep],
         )
@@ -77,13 +76,6 @@ class Patterns:
     def longest(self) -> int:
         """Letters of the longest pattern."""
         return int(self.symbols.lengths.max(initial=0))
-
-
-def some_of(lines: Ragged, keep: npt.NDArray[np.bool_]) -> Ragged:
-    """Return the lines that a mask selects."""
-    lengths = lines.lengths
-    offsets = np.concatenate(([0], np.cumsum(lengths[keep])))
-    return Ragged(lines.data[np.repeat(keep, lengths)], offsets)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results.find import LocateInChunk
 from gangsaw.tasks.search.results.hits import Patterns
 from gangsaw.tasks.search.results.lines import NEWLINE
 from gangsaw.tasks.search.stored.opened import IndexedText
 
-ONE_NEWLINE = Ragged(np.frombuffer(NEWLINE, np.uint8), np.array([0, 1]))
+ONE_NEWLINE = RaggedArray(np.frombuffer(NEWLINE, np.uint8), np.array([0, 1]))
 
 
 class HitLines(NamedTuple):

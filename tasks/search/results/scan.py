@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import CODES
-from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex, count_row_ranges
 from gangsaw.tasks.search.fm_index.byte_index import count_byte_values
 from gangsaw.tasks.search.fm_index.packed import Bytes
@@ -27,7 +27,7 @@ COPIES = 4  # bytes of memory per base of a chunk: the text, its codes, comparis
 
 
 def located(
-    text: IndexedText, number: int, index: RowIndex, patterns: Ragged
+    text: IndexedText, number: int, index: RowIndex, patterns: RaggedArray
 ) -> tuple[Positions, Positions]:
     """Locate patterns in a chunk by its index, or by a scan of its text if they occur often.
 
@@ -54,7 +54,7 @@ def located(
     parts = [(sparse[which], place)]
     find = _finder(text, number)
     for one in np.flatnonzero(is_dense):
-        own = find(patterns.data[patterns.offsets[one] : patterns.offsets[one + 1]])
+        own = find(patterns[one])
         parts.append((np.full(own.size, one), own))
     return np.concatenate([one for one, _ in parts]), np.concatenate([own for _, own in parts])
 

@@ -128,14 +128,13 @@ def _align(found: _FilledArrays, index: GeneIndex, tolerated: float) -> None:
     if not which.size:
         return
     begins, lengths = found.begins[which], found.lengths[which]
-    texts = [found.letters[a : a + n] for a, n in zip(begins, lengths, strict=True)]
-    reads = SequenceSet(np.concatenate(texts), np.concatenate(([0], np.cumsum(lengths))))
+    reads = SequenceSet.gather(found.letters, begins, begins + lengths)
     v, j = found.v_ties[which, 0].astype(np.int64), found.j_ties[which, 0].astype(np.int64)
     ends = align_junctions(reads, v, j, index.genes, tolerated)
     for i in np.flatnonzero(ends.fit).tolist():
         at, first, last = int(which[i]), int(ends.firsts[i]), int(ends.lasts[i])
         found.firsts[at], found.lasts[at] = first, last
-        found.status[at] = junction_status(texts[i], len(texts[i]), first, last)
+        found.status[at] = junction_status(reads[i], lengths[i], first, last)
 
 
 def _total(bases: ReadLetters) -> int:

@@ -39,10 +39,10 @@ def align_junctions(
         Numbers of their V and J genes.
     """
     codes, offsets, codons = genes
-    of_v = _pieces(codes, offsets[v], offsets[v] + codons[v] + CODON)
-    of_j = _pieces(codes, offsets[j] + codons[j], offsets[j + 1])
+    of_v = SequenceSet.gather(codes, offsets[v], offsets[v] + codons[v] + CODON)
+    of_j = SequenceSet.gather(codes, offsets[j] + codons[j], offsets[j + 1])
     left, right = (smith_waterman(reads, own, SCORES) for own in (of_v, of_j))
-    fit = (left.target_end == np.diff(of_v.offsets)) & (right.target_start == 0)
+    fit = (left.target_end == of_v.lengths) & (right.target_start == 0)
     for own in (left, right):
         fit &= _is_like(own, tolerated)
     return Junctions(left.query_end - CODON, right.query_start + CODON, fit)
@@ -52,10 +52,3 @@ def _is_like(found: Alignments, tolerated: float) -> NDArray[np.bool_]:
     letters = found.target_end - found.target_start
     like: NDArray[np.bool_] = found.score >= (SCORES.match - WRONG * tolerated) * letters - GAP
     return like
-
-
-def _pieces(codes: NDArray[np.uint8], firsts: Ints, lasts: Ints) -> SequenceSet:
-    """Return the slices codes[firsts[i]:lasts[i]] of the concatenated genes as sequences."""
-    parts = [codes[a:b] for a, b in zip(firsts.tolist(), lasts.tolist(), strict=True)]
-    offsets = np.concatenate(([0], np.cumsum([part.size for part in parts], dtype=np.int64)))
-    return SequenceSet(np.concatenate([codes[:0], *parts]), offsets)

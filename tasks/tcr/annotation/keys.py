@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 from gangsaw.tasks.tcr.annotation.index import Ints
-from gangsaw.tasks.tcr.germline.genes.lines import concatenate_slices, some, together
 
 Bytes = NDArray[np.uint8]
 
@@ -78,9 +77,7 @@ def stacked(tables: Sequence[KeyTable]) -> KeyTable:
         name: np.concatenate([table._asdict()[name] for table in tables])
         for name in KeyTable._fields[:-1]
     }
-    text, firsts = together([table.texts for table in tables])
-    lengths = np.concatenate([table.texts.lengths for table in tables])
-    lines = concatenate_slices(text, np.concatenate(firsts)[:, None], lengths[:, None])
+    lines = Ragged.concatenate([table.texts for table in tables])
     return KeyTable.of(columns | {"data": lines.data, "offsets": lines.offsets})
 
 
@@ -101,5 +98,5 @@ def grouped(table: KeyTable) -> KeyTable:
         np.add.reduceat(table.sums[order], begins, axis=0),
         table.scores[first],
         table.places[first],
-        some(table.texts, first),
+        table.texts.take(first),
     )

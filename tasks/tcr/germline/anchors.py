@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gangsaw.codecs.core.nucleotides.alphabet import BASES, LETTER_OF_SET
-from gangsaw.codecs.core.nucleotides.codes import reverse_complement_sets
-from gangsaw.tasks.tcr.model.nucleotides import encoded
+from gangsaw.codecs.core.nucleotides.alphabet import BASES, reverse_complement_text
 
 CODON = 3
 CYS_104 = 3 * 103  # 0-based column of IMGT position 104 in a gapped V gene
@@ -39,9 +37,7 @@ class Anchor(NamedTuple):
 
 def reverse_complement_iupac(sequence: str) -> str:
     """Return the reverse complement of a sequence of IUPAC codes."""
-    return "".join(
-        LETTER_OF_SET[bits] for bits in reverse_complement_sets(encoded(sequence)).tolist()
-    )
+    return reverse_complement_text(sequence.upper().encode()).decode()
 
 
 def has_anchor(region: str, sequence: str, at: int) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
@@ -41,11 +39,3 @@ def strict(sequence: str, what: str) -> Codes:
         at = wrong[0]
         raise BadParams(f"{what}: {sequence[at]!r} at position {at + 1} is no nucleotide letter")
     return codes
-
-
-def ragged(parts: Sequence[Codes]) -> tuple[Codes, npt.NDArray[np.int64]]:
-    """Concatenate the codes of n parts; return them and their offsets, (n + 1,) int64."""
-    starts = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum([len(part) for part in parts], out=starts[1:])
-    joined: Codes = np.concatenate(parts) if parts else np.zeros(0, np.uint8)
-    return joined, starts

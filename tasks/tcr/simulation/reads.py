@@ -106,15 +106,12 @@ def _mates(
     begins, ends = molecules.offsets[which], molecules.offsets[which + 1]
     begins = np.maximum(begins, ends - made.insert)
     length = np.minimum(ends - begins, made.length)
-    left = concatenate_slices(molecules.data, begins[:, None], length[:, None])
-    right = other_strands(
-        concatenate_slices(molecules.data, (ends - length)[:, None], length[:, None])
-    )
+    left = Ragged.gather(molecules.data, begins, begins + length)
+    right = other_strands(Ragged.gather(molecules.data, ends - length, ends))
     turned = rng.integers(0, 2, which.size).astype(bool)
     text, (of_left, of_right) = together([left, right])
     first, second = np.where(turned, of_right, of_left), np.where(turned, of_left, of_right)
-    pair = (concatenate_slices(text, at[:, None], length[:, None]) for at in (first, second))
-    return next(pair), next(pair)
+    return Ragged.gather(text, first, first + length), Ragged.gather(text, second, second + length)
 
 
 def _texts(

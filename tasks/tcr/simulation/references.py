@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
-from gangsaw.tasks.tcr.germline.genes.lines import Ints, some
+from gangsaw.tasks.tcr.germline.genes.lines import Ints
 from gangsaw.tasks.tcr.sharing.translate import translated
 from gangsaw.tasks.tcr.simulation.recombination import (
     Ends,
@@ -131,7 +131,7 @@ def _batch(model: Recombination, wanted: Wanted, number: int, made: int) -> Rand
     copies = rng.geometric(1 / wanted.depth, len(lines))
     kept = np.flatnonzero(productive | wanted.unproductive)[: wanted.n - made]
     masks = (productive[kept], in_frame[kept], stop[kept])
-    own = (events.some(kept), some(lines, kept), amino_acids.take(pa.array(kept)))
+    own = (events.some(kept), lines.take(kept), amino_acids.take(pa.array(kept)))
     return RandomReferences(made, ends, *own, *masks, copies[kept])
 
 

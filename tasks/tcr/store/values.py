@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.tcr.counting.kernels import gpu
-from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts
 from gangsaw.tasks.tcr.counting.paths.count import count_batch, count_distinct
 from gangsaw.tasks.tcr.counting.paths.dataset import arrays
 from gangsaw.tasks.tcr.counting.paths.lacking import forget_lacking
 from gangsaw.tasks.tcr.counting.paths.totals import DGenes, total_arrays
 from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j
 from gangsaw.tasks.tcr.model import Model
-from gangsaw.tasks.tcr.model.nucleotides import encoded, ragged
+from gangsaw.tasks.tcr.model.nucleotides import encoded
 from gangsaw.tasks.tcr.pgen.olga import PgenBatch, pgens_of_rows
 from gangsaw.tasks.tcr.repertoire.tables.strings import buffers
 from gangsaw.tasks.tcr.store.setup import Setup
@@ -140,7 +141,7 @@ def batch_of(rows: pa.RecordBatch, setup: Setup) -> Batch:
     codes = SET_OF_LETTER[np.asarray(letters)[first : int(offsets[-1])]]
     germline = setup.germline
     return Batch(
-        references=Sequences(codes, offsets.astype(np.int64) - first),
+        references=RaggedArray(codes, offsets.astype(np.int64) - first),
         v=_sequences(germline.v),
         j=_sequences(germline.j),
         v_of=rows["v"].to_numpy(),
@@ -149,8 +150,8 @@ def batch_of(rows: pa.RecordBatch, setup: Setup) -> Batch:
     )
 
 
-def _sequences(parts: Sequence[Part]) -> Sequences:
-    return Sequences(*ragged([encoded(part.sequence) for part in parts]))
+def _sequences(parts: Sequence[Part]) -> RaggedArray:
+    return RaggedArray.from_rows([encoded(part.sequence) for part in parts])
 
 
 def row_columns(rows: pa.RecordBatch) -> Columns:

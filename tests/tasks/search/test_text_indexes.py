@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk, NewerFormat
-from gangsaw.tasks.genomics.sequences.ragged import Ragged
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.search.fm_index import base_index
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
 from gangsaw.tasks.search.fm_index.base_runs import NO_BORDERS, codes_for, split_at_breaks
@@ -27,9 +27,8 @@ RNG = np.random.default_rng(34)
 SMALL = settings(max_examples=60)
 
 
-def ragged(patterns: Sequence[bytes]) -> Ragged:
-    offsets = np.cumsum([0, *map(len, patterns)]).astype(np.int64)
-    return Ragged(np.frombuffer(b"".join(patterns), np.uint8), offsets)
+def ragged(patterns: Sequence[bytes]) -> RaggedArray:
+    return RaggedArray.from_rows([np.frombuffer(pattern, np.uint8) for pattern in patterns])
 
 
 def octets(text: bytes) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:

@@ -43,8 +43,9 @@ class Rectangles(NamedTuple):
 
 def whole_rectangles(pairs: SequencePairs) -> Rectangles:
     """Return the whole alignment matrix of each pair."""
-    (queries, starts), (targets, others) = pairs
-    return Rectangles(queries, targets, starts[:-1], starts[1:], others[:-1], others[1:])
+    starts, others = (of.offsets for of in pairs)
+    ends = starts[:-1], starts[1:], others[:-1], others[1:]
+    return Rectangles(pairs.queries.codes, pairs.targets.codes, *ends)
 
 
 @jit_norefs_inline

@@ -62,14 +62,14 @@ def distances(pairs: SequencePairs, order: Places, free: tuple[bool, bool], out:
     free : flags: bases of the target before and behind the query cost nothing
     out : (n,) int64, distances of all pairs
     """
-    (queries, query_offsets), (targets, target_offsets) = pairs
-    words = -(-pairs.query_lengths[order] // WORD)
+    queries, targets = pairs
+    words = -(-queries.lengths[order] // WORD)
     for size in np.unique(words):
         batch = EditBatch(
-            queries,
-            query_offsets,
-            targets,
-            target_offsets,
+            queries.codes,
+            queries.offsets,
+            targets.codes,
+            targets.offsets,
             order[words == size],
             int(free[0]),
             int(free[1]),

@@ -91,7 +91,7 @@ def edit_distance(queries: object, targets: object, mode: str = "global") -> obj
 
 def _distances(queries: SequenceInput, targets: SequenceInput, mode: str) -> Places:
     pairs = pair_sequences(queries, targets)
-    rows, columns = pairs.query_lengths, pairs.target_lengths
+    rows, columns = (of.lengths for of in pairs)
     # if one is empty, only the length of the other counts
     out = rows.copy() if FREE[mode][1] else np.maximum(rows, columns)
     empty = (rows == 0) | (columns == 0)
@@ -100,7 +100,7 @@ def _distances(queries: SequenceInput, targets: SequenceInput, mode: str) -> Pla
     order = short[np.lexsort((columns[short], words))]
     batch.distances(pairs, order, FREE[mode], out)
     for i in np.flatnonzero(~empty & (rows > LONG)):
-        query, target = (of.codes[of.offsets[i] : of.offsets[i + 1]] for of in pairs)
+        query, target = (of[i] for of in pairs)
         out[i] = _long(query, target, FREE[mode])
     return out
 
@@ -166,10 +166,10 @@ def edit_paths(queries: SequenceInput, targets: SequenceInput) -> EditPaths:
     ([1], ['2=1I4='])
     """
     pairs = pair_sequences(queries, targets)
-    rows, columns = pairs.query_lengths, pairs.target_lengths
+    rows, columns = (of.lengths for of in pairs)
     distance, steps = np.maximum(rows, columns), []
     for i in range(rows.size):
-        query, target = (of.codes[of.offsets[i] : of.offsets[i + 1]] for of in pairs)
+        query, target = (of[i] for of in pairs)
         if rows[i] and columns[i]:
             found = _by_corridor(query, target, PATH_CORRIDOR) or _by_bands(query, target, i)
             distance[i], of_pair = found

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_CODE
+from gangsaw.codecs.core.nucleotides.codes import reverse_complement_codes
 from gangsaw.tasks.genomics.align.affine.affine import smith_waterman
 from gangsaw.tasks.genomics.align.search.extension.paths import OP_BITS, OP_CHARACTERS
 from gangsaw.tasks.genomics.align.search.hits import HIT, Hits
@@ -55,13 +55,9 @@ def with_rescued(
     if not windows:
         return hits
     sides = [_on_strand(queries, one) for one in windows], [read(*one[2:]) for one in windows]
-    own, there = (SequenceSet(np.concatenate(side), _offsets(side)) for side in sides)
+    own, there = map(SequenceSet.from_rows, sides)
     found = smith_waterman(own, there, params.scores, cigar=True)
     return _joined(hits, windows, found, params)
-
-
-def _offsets(side: list[Codes]) -> Places:
-    return np.cumsum([0, *(one.size for one in side)])
 
 
 def _windows(
@@ -70,7 +66,7 @@ def _windows(
     """Yield the ranges to search for mates: near the best hits whose mate has no hit nearby."""
     is_alone = np.zeros(rows.size, np.bool_)
     mark_alone(rows, insert.least, insert.most, is_alone)
-    best, sizes = rows[is_alone], np.diff(queries.offsets)
+    best, sizes = rows[is_alone], queries.lengths
     times = np.bincount(best["query"], minlength=sizes.size)
     for hit in best:
         mate = int(hit["query"]) ^ 1
@@ -89,8 +85,8 @@ def _window(hit: npt.NDArray[np.void], mate: int, size: int, insert: Insert) -> 
 
 
 def _on_strand(queries: SequenceSet, window: MateWindow) -> Codes:
-    codes = queries.codes[queries.offsets[window.query] : queries.offsets[window.query + 1]]
-    return COMPLEMENT_OF_CODE[codes[::-1]] if window.strand else codes
+    codes = queries[window.query]
+    return reverse_complement_codes(codes) if window.strand else codes
 
 
 def _joined(hits: Hits, windows: list[MateWindow], found: Alignments, params: SearchParams) -> Hits:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.ragged import offsets_of
 from gangsaw.tasks.genomics.align.job.bundle import map_arrays, pack_arrays
 from gangsaw.tasks.genomics.align.job.genome import (
     GenomeParts,
@@ -110,7 +111,7 @@ class FoundHits:
 
     def windows(self, begins: Places, ends: Places) -> Codes:
         """Return the concatenated bases begins[i]..ends[i] - 1 of the genome, read part by part."""
-        firsts = np.concatenate(([0], np.cumsum(ends - begins)))
+        firsts = offsets_of(ends - begins)
         out = np.empty(int(firsts[-1]), np.uint8)
         parts = np.minimum(begins // self.cut.letters, len(self.cut) - 1)
         for part in np.unique(parts).tolist():

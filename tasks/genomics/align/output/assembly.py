@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes
-from gangsaw.codecs.core.nucleotides.alphabet import reverse_complement_text
+from gangsaw.codecs.core.nucleotides.alphabet import COMPLEMENT
 from gangsaw.codecs.core.numba.items import put_items
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.genomics.align.output.lines import TextPool, write_number
@@ -84,7 +84,7 @@ WORDS = ("\tNM:i:", "\tAS:i:", "\tde:f:", "\tMD:Z:")
 NM, AS, DE, MD = range(4)
 _ALL = bytes(range(256)).translate(AS_DNA)
 OWN = np.frombuffer(_ALL, np.uint8).copy()
-PAIRED = np.frombuffer(reverse_complement_text(_ALL)[::-1], np.uint8).copy()
+PAIRED = np.frombuffer(_ALL.translate(COMPLEMENT), np.uint8).copy()
 
 
 def pool_texts(strings: Sequence[str]) -> TextPool:

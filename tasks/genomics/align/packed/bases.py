@@ -48,8 +48,7 @@ def packed_of(sequence: PackedInput, name: str = "sequence") -> PackedBases:
 
 def unpack_sequence(packed: PackedBases) -> SequenceSet:
     """Return packed bases as codes."""
-    codes = unpacked_codes(packed.data, packed.bases)
-    return SequenceSet(codes, np.array([0, codes.size], np.int64))
+    return SequenceSet.from_rows([unpacked_codes(packed.data, packed.bases)])
 
 
 def _checked(sequence: PackedBases, name: str) -> PackedBases:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.ragged import offsets_of
 from gangsaw.tasks.compressed_text.text import STDIN, BegunText
 from gangsaw.tasks.genomics.align.queries.queries import Queries
 from gangsaw.tasks.genomics.align.search.seeds.anchors import QUERY_MASK
@@ -15,8 +16,8 @@ from gangsaw.tasks.genomics.genomes.info import ATTRIBUTE as GENOME
 from gangsaw.tasks.genomics.genomes.stored.export import open_stored_genome
 from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
 from gangsaw.tasks.genomics.reads.files.input import ReadInput
-from gangsaw.tasks.genomics.reads.files.kernels import NAME, QUALITY, SEQUENCE, gather_lines
-from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Mates
+from gangsaw.tasks.genomics.reads.files.kernels import NAME, QUALITY, SEQUENCE
+from gangsaw.tasks.genomics.reads.files.records import FastqRecords, Field, Mates
 from gangsaw.tasks.genomics.reads.files.settings import Settings
 from gangsaw.tasks.genomics.reads.order.intake import cut_in_parts
 from gangsaw.tasks.genomics.reads.views.reads import Reads
@@ -98,7 +99,7 @@ def _of_genome(stored: StoredGenome, path: str, batch_bytes: int) -> Iterator[Qu
         last = int(np.searchsorted(starts, starts[first] + batch_bytes, "right")) - 1
         last = min(max(first + 1, last), first + MOST_RECORDS)
         heads, sizes = stored.heads(first, last)
-        names = Ragged(heads[heads != NEWLINE], np.concatenate(([0], np.cumsum(sizes))))
+        names = Ragged(heads[heads != NEWLINE], offsets_of(sizes))
         begin, end = int(starts[first]), int(starts[last])
         sequences = Ragged(stored.read_residues(begin, end), starts[first : last + 1] - begin)
         none = Ragged(np.empty(0, np.uint8), np.zeros(last - first + 1, np.int64))
@@ -147,26 +148,13 @@ def _alternating(sides: list[Ragged]) -> Ragged:
     """Return the lines of one file, or the lines of two files of mates in alternation."""
     if len(sides) == 1:
         return sides[0]
-    first, second = sides
-    shifted = second.offsets + first.data.size
-    begins = np.stack([first.offsets[:-1], shifted[:-1]], 1).ravel()
-    ends = np.stack([first.offsets[1:], shifted[1:]], 1).ravel()
-    offsets = np.concatenate(([0], np.cumsum(ends - begins)))
-    data = np.empty(int(offsets[-1]), np.uint8)
-    gather_lines(np.concatenate([first.data, second.data]), begins, ends, offsets, data)
-    return Ragged(data, offsets)
+    both = Ragged.concatenate(sides)
+    order = np.arange(len(both)).reshape(2, -1).T.ravel()
+    return Field(both.data, both.offsets[order], both.offsets[order + 1]).gathered()
 
 
 def _lines(pieces: Sequence[FastqRecords], which: int) -> Ragged:
-    lengths = [records.ends[:, which] - records.begins[:, which] for records in pieces]
-    offsets = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
-    data, first = np.empty(int(offsets[-1]), np.uint8), 0
-    for records in pieces:
-        own = offsets[first : first + len(records) + 1] - offsets[first]
-        begins, ends = (np.ascontiguousarray(a[:, which]) for a in (records.begins, records.ends))
-        gather_lines(records.text, begins, ends, own, data[int(offsets[first]) :])
-        first += len(records)
-    return Ragged(data, offsets)
+    return Ragged.concatenate([records.field(which).gathered() for records in pieces])
 
 
 def _check(queries: Queries, path: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -11,19 +10,20 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
-from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE, reverse_complement_codes
+from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE
+from gangsaw.codecs.core.ragged import RaggedArray, offsets_of
 
 _CODE_OF_BYTE = CODES.tobytes()
 Codes: TypeAlias = NDArray[np.uint8]
 Places: TypeAlias = NDArray[np.int64]
 
 
-class SequenceSet(NamedTuple):
-    """Set of sequences; sequence i is codes[offsets[i]:offsets[i + 1]].
+class SequenceSet(RaggedArray):
+    """Set of sequences as base codes.
 
     Parameters
     ----------
-    codes : (bases,) uint8
+    data : (bases,) uint8
         0..3 for A, C, G, T and 4 for anything else, which matches nothing, not even itself.
     offsets : (n + 1,) int64
         Start of each sequence and end of the last one, ascending, from 0 or more to at most
@@ -38,8 +38,10 @@ class SequenceSet(NamedTuple):
     [0, 1]
     """
 
-    codes: Codes
-    offsets: Places
+    @property
+    def codes(self) -> Codes:
+        """Codes of all sequences, (bases,) uint8: `data`."""
+        return self.data
 
 
 Text: TypeAlias = str | bytes | NDArray[np.uint8]
@@ -59,12 +61,13 @@ def sequences_of(sequences: SequenceInput, name: str = "sequences") -> SequenceS
     ------
     BadParams : it is none of these, or codes and offsets are invalid for a `SequenceSet`
     """
+    if isinstance(sequences, SequenceSet):
+        return _checked((sequences.data, sequences.offsets), name)
     if isinstance(sequences, tuple):
         return _checked(sequences, name)
     texts = [sequences] if isinstance(sequences, str | bytes | np.ndarray) else list(sequences)
     letters = _joined(texts, name)
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    offsets = offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
     # a bytearray gives writable codes: a kernel is compiled for one array type
     return SequenceSet(np.frombuffer(letters.translate(_CODE_OF_BYTE), np.uint8), offsets)
 
@@ -103,31 +106,9 @@ def _checked(pair: tuple[Codes, Places], name: str) -> SequenceSet:
     return SequenceSet(codes, offsets)
 
 
-def windows(codes: Codes, starts: Places, ends: Places) -> SequenceSet:
-    """Return the sequences codes[starts[i]:ends[i]], concatenated; the ranges may overlap.
-
-    Ranges must lie within the codes, 0 <= start <= end: nothing is checked.
-    """
-    lengths = np.asarray(ends, np.int64) - starts
-    offsets = np.zeros(lengths.size + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    shifts = np.repeat(np.asarray(starts, np.int64) - offsets[:-1], lengths)
-    return SequenceSet(codes[np.arange(offsets[-1], dtype=np.int64) + shifts], offsets)
-
-
-def reverse_complement(sequences: SequenceSet) -> SequenceSet:
-    """Return the reverse complement of each sequence, in the same order; 4 stays 4."""
-    codes, offsets = sequences
-    turned = reverse_complement_codes(codes[offsets[0] : offsets[-1]])
-    starts, ends = offsets[-1] - offsets[1:], offsets[-1] - offsets[:-1]
-    return windows(turned, starts, ends)
-
-
 def decode_texts(sequences: SequenceSet) -> list[str]:
     """Return the bases of each sequence as a string, N for 4."""
-    letters = LETTER_OF_CODE[sequences.codes].tobytes().decode()
-    bounds = sequences.offsets.tolist()
-    return [letters[a:b] for a, b in pairwise(bounds)]
+    return [LETTER_OF_CODE[codes].tobytes().decode() for codes in sequences]
 
 
 class SequencePairs(NamedTuple):
@@ -141,16 +122,6 @@ class SequencePairs(NamedTuple):
     queries: SequenceSet
     targets: SequenceSet
 
-    @property
-    def query_lengths(self) -> Places:
-        """Number of bases of each query, (n,) int64."""
-        return np.diff(self.queries.offsets)
-
-    @property
-    def target_lengths(self) -> Places:
-        """Number of bases of each target, (n,) int64."""
-        return np.diff(self.targets.offsets)
-
 
 def pair_sequences(queries: SequenceInput, targets: SequenceInput) -> SequencePairs:
     """Return the pairs of queries and targets.
@@ -160,7 +131,7 @@ def pair_sequences(queries: SequenceInput, targets: SequenceInput) -> SequencePa
     BadParams : an argument is no set of sequences, or their numbers differ
     """
     made = SequencePairs(sequences_of(queries, "queries"), sequences_of(targets, "targets"))
-    n, m = made.queries.offsets.size - 1, made.targets.offsets.size - 1
+    n, m = map(len, made)
     if n != m:
         raise BadParams(f"pairs need as many queries as targets, got {n} and {m}")
     return made

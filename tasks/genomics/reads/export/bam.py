@@ -22,7 +22,6 @@ from gangsaw.tasks.genomics.reads.export.export import (
     shard_of,
 )
 from gangsaw.tasks.genomics.reads.files.bam import FIRST, LAST, MOST_QUALITY, PAIRED, UNMAPPED
-from gangsaw.tasks.genomics.reads.files.kernels import gather_lines
 from gangsaw.tasks.genomics.reads.sets.file_sets import split_by_set
 from gangsaw.tasks.genomics.reads.stored.info import ReadsInfo
 from gangsaw.tasks.genomics.reads.stored.record_text import read_names
@@ -140,10 +139,8 @@ def _gathered(
     """
     if not stored.has(name):
         return np.empty(0, np.uint8), [0] * (last - first + 1)
-    field = stored.lines(name, first, last)
-    offsets = np.concatenate(([0], np.cumsum(field.ends - field.begins)))
-    data = np.empty(int(offsets[-1]), np.uint8)
-    gather_lines(field.text, field.begins, field.ends, offsets, data)
+    lines = stored.lines(name, first, last).gathered()
+    data, offsets = lines.data, lines.offsets
     is_wrong = np.ones(256, bool)
     is_wrong[allowed] = False
     wrong = is_wrong[data]

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.ragged import offsets_of
 from gangsaw.tasks.compressed_text.signs import is_in_colours
 from gangsaw.tasks.compressed_text.text import BegunText, Text, read_blocks
-from gangsaw.tasks.genomics.reads.files.kernels import LINES, RETURN
+from gangsaw.tasks.genomics.reads.files.kernels import LINES, RETURN, gather_lines
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
 
 Int64s = npt.NDArray[np.int64]
 OWNER = 0  # column of rows: number of their line or record
@@ -34,6 +36,13 @@ class Field(NamedTuple):
     def line(self, i: int) -> bytes:
         """Return the line of record number i."""
         return self.text[self.begins[i] : self.ends[i]].tobytes()
+
+    def gathered(self) -> Ragged:
+        """Copy the lines into a ragged array."""
+        offsets = offsets_of(self.ends - self.begins)
+        data = np.empty(int(offsets[-1]), np.uint8)
+        gather_lines(self.text, self.begins, self.ends, offsets, data)
+        return Ragged(data, offsets)
 
     def some(self, first: int, step: int) -> Field:
         """Return the lines of records first, first + step, ..."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.tasks.genomics.reads.files.kernels import gather_lines
 from gangsaw.tasks.genomics.reads.files.records import Field
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 
@@ -132,29 +131,15 @@ def pick_reads(reads: Reads, indices: npt.NDArray[np.int64]) -> Reads:
 
 
 def _lines(lines: Ragged, indices: npt.NDArray[np.int64]) -> Ragged:
-    return copy_lines(Field(lines.data, lines.offsets[indices], lines.offsets[indices + 1]))
+    return Field(lines.data, lines.offsets[indices], lines.offsets[indices + 1]).gathered()
 
 
 def concatenate_reads(parts: Sequence[Reads]) -> Reads:
     """Concatenate reads."""
     qualities = [part.qualities for part in parts if part.qualities is not None]
     return Reads(
-        _together([part.names for part in parts]),
-        _together([part.sequences for part in parts]),
-        _together(qualities) if qualities else None,
+        Ragged.concatenate([part.names for part in parts]),
+        Ragged.concatenate([part.sequences for part in parts]),
+        Ragged.concatenate(qualities) if qualities else None,
         parts[0].first,
     )
-
-
-def _together(several: Sequence[Ragged]) -> Ragged:
-    lengths = np.concatenate([lines.lengths for lines in several])
-    data = np.concatenate([lines.data for lines in several])
-    return Ragged(data, np.concatenate(([0], np.cumsum(lengths))))
-
-
-def copy_lines(field: Field) -> Ragged:
-    """Return the lines of a field, copied back to back."""
-    offsets = np.concatenate(([0], np.cumsum(field.ends - field.begins)))
-    data = np.empty(int(offsets[-1]), np.uint8)
-    gather_lines(field.text, field.begins, field.ends, offsets, data)
-    return Ragged(data, offsets)

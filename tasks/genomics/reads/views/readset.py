@@ -21,7 +21,6 @@ from gangsaw.tasks.genomics.reads.views.reads import (
     Reads,
     SingleRead,
     concatenate_reads,
-    copy_lines,
     pick_reads,
 )
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
@@ -261,9 +260,9 @@ class ReadSet:
     def _reads(self, first: int, last: int) -> Reads:
         def lines(name: str) -> Ragged | None:
             if name == "name":
-                return copy_lines(read_names(self._stored, first, last))
+                return read_names(self._stored, first, last).gathered()
             has = self._stored.has(name)
-            return copy_lines(self._stored.lines(name, first, last)) if has else None
+            return self._stored.lines(name, first, last).gathered() if has else None
 
         # in parallel: a single read mostly waits for these three
         with ThreadPoolExecutor(3) as pool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.nucleotides.kernels import paired_code
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.annotation.kernels.genes import NOT_A_BASE, choose_genes, count_known, vote
 from gangsaw.tasks.tcr.annotation.kernels.mates import NO_OVERLAP, consensus
@@ -37,8 +38,7 @@ def turn(bases: Any, qualities: Any, n: int) -> None:
     for at in range((n + 1) // 2):
         other = n - 1 - at
         a, b = bases[at], bases[other]
-        bases[at] = 3 - b if b < NOT_A_BASE else b
-        bases[other] = 3 - a if a < NOT_A_BASE else a
+        bases[at], bases[other] = paired_code(b), paired_code(a)
         qualities[at], qualities[other] = qualities[other], qualities[at]
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Array
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
 
 # columns of Calls.genes and Calls.d (SPEC.md, "Calls"): positions are 1-based
@@ -17,31 +18,13 @@ D_CALLS = ("d_length", "d_first", "d_last", "vd_distance", "dj_distance")
 CALLS = {"genes", "ndn", "d", "n1", "n2"}  # int16 fields of Counts; all others are uint64 counts
 
 
-@dataclass(frozen=True)
-class Sequences:
-    """Sequences of 4-bit nucleotide codes, concatenated.
-
-    Attributes
-    ----------
-    codes : (total,) uint8
-    starts : (n + 1,) int64, offsets of the sequences in `codes`; the last is the total length
-    """
-
-    codes: npt.NDArray[np.uint8]
-    starts: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        """Return the number of sequences."""
-        return len(self.starts) - 1
-
-
 def check_lengths(starts: npt.NDArray[np.int64]) -> None:
     """Raise `BadParams` if a reference is too long for the kernels.
 
     Parameters
     ----------
     starts : (n + 1,) int64
-        Offsets of the references, see `Sequences`; in host memory.
+        Offsets of the references; in host memory.
 
     Raises
     ------
@@ -66,18 +49,18 @@ class Batch:
 
     Attributes
     ----------
-    references : (n) CDR3 without the conserved Cys and Phe/Trp codons
+    references : n CDR3 without the conserved Cys and Phe/Trp codons, as 4-bit codes, like all parts
     v, j : germline parts, without palindromes: V after its Cys codon, J before its Phe/Trp codon
     v_of, j_of : (n,) int32, indices of the parts in `v` and `j` of each reference
     d : whole D genes, without palindromes; none for a V-J chain
     """
 
-    references: Sequences
-    v: Sequences
-    j: Sequences
+    references: RaggedArray
+    v: RaggedArray
+    j: RaggedArray
     v_of: npt.NDArray[np.int32]
     j_of: npt.NDArray[np.int32]
-    d: Sequences
+    d: RaggedArray
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def count(batch: Batch, model: Model) -> Counts:
     ------
     BadParams : a reference is longer than MAX_LENGTH
     """
-    check_lengths(batch.references.starts)  # longer references would overflow buffers
+    check_lengths(batch.references.offsets)  # longer references would overflow buffers
     n, n_d = len(batch.references), len(batch.d)
     shapes = shapes_of(n, n_d, model)
     arrays = {
@@ -54,7 +54,7 @@ def count(batch: Batch, model: Model) -> Counts:
     outputs = make_outputs(arrays)
     tables = make_tables(batch, model)
     all_limits, has_words = KernelModel.of(model, n_d), len(tables.words.ends) > 0
-    longest_d = int(np.diff(batch.d.starts).max(initial=0))
+    longest_d = int(batch.d.lengths.max(initial=0))
     wild = with_wildcards(batch) | (longest_d > WORD_D)
     references = References.of(batch)
 
@@ -80,5 +80,5 @@ def with_wildcards(batch: Batch) -> npt.NDArray[np.bool_]:
     references = batch.references
     if not len(references):
         return np.zeros(0, np.bool_)
-    several = (WAYS > 1)[references.codes]
-    return np.logical_or.reduceat(several, references.starts[:-1])
+    several = (WAYS > 1)[references.data]
+    return np.logical_or.reduceat(several, references.offsets[:-1])

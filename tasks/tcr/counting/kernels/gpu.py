@@ -14,7 +14,8 @@ from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import device_errors, in_runs, launch, load_module, pull
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import BadParams, DeviceError
-from gangsaw.tasks.tcr.counting.kernels.batch import CALLS, Batch, Counts, Sequences, shapes_of
+from gangsaw.codecs.core.ragged import RaggedArray
+from gangsaw.tasks.tcr.counting.kernels.batch import CALLS, Batch, Counts, shapes_of
 from gangsaw.tasks.tcr.counting.kernels.tables import WORD_D
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
 
@@ -91,7 +92,7 @@ def count_hosted(batch: Batch, model: Model) -> Counts:
 
 def has_kernel(batch: Batch) -> bool:
     """Return True if each D gene, with its palindromes, fits the masks of the kernel."""
-    return max(np.diff(to_host(batch.d.starts)).tolist(), default=0) <= WORD_D
+    return max(np.diff(to_host(batch.d.offsets)).tolist(), default=0) <= WORD_D
 
 
 def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
@@ -128,7 +129,7 @@ def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
 
 def _d_lengths(batch: Batch, model: Model) -> list[int]:
     """Return the lengths of the D genes; raise `BadParams` if one does not fit the masks."""
-    lengths: list[int] = np.diff(to_host(batch.d.starts)).tolist()
+    lengths: list[int] = np.diff(to_host(batch.d.offsets)).tolist()
     if any(not max(1, model.max_p) <= length <= WORD_D for length in lengths):
         least = model.max_p
         raise BadParams(f"D genes have max_p ({least}) to {WORD_D} nucleotides; got {lengths}")
@@ -168,7 +169,7 @@ def _launches(batch: Batch) -> Iterator[tuple[DeviceArray, int]]:
     if not len(batch.references):
         return
     cp = cupy()
-    lengths = cp.diff(batch.references.starts)
+    lengths = cp.diff(batch.references.offsets)
     order = cp.argsort(lengths)
     rooms = cp.asarray(np.array(ROOMS, np.int64))
     ends = cp.searchsorted(lengths[order], rooms, side="right").get().tolist()
@@ -184,8 +185,8 @@ def _parts(batch: Batch) -> Iterator[DeviceArray | np.int32]:
     """Yield the arrays and sizes of a batch as kernel arguments of the exact types."""
     typed = cupy().ascontiguousarray
     for sequences in (batch.references, batch.v, batch.j, batch.d):
-        yield typed(sequences.codes, np.uint8)
-        yield typed(sequences.starts, np.int64)
+        yield typed(sequences.data, np.uint8)
+        yield typed(sequences.offsets, np.int64)
         yield np.int32(len(sequences))
     yield typed(batch.v_of, np.int32)
     yield typed(batch.j_of, np.int32)
@@ -229,8 +230,8 @@ def run_bytes(batch: Batch, run: Run, model: Model) -> int:
 
     All germline parts of the batch are included.
     """
-    n, starts = run.stop - run.start, batch.references.starts
-    parts = sum(part.codes.nbytes + part.starts.nbytes for part in (batch.v, batch.j, batch.d))
+    n, starts = run.stop - run.start, batch.references.offsets
+    parts = sum(part.data.nbytes + part.offsets.nbytes for part in (batch.v, batch.j, batch.d))
     codes = int(starts[run.stop] - starts[run.start])
     return codes + n * SORTING_BYTES + counts_bytes(n, len(batch.d), model) + parts + SMALL_BYTES
 
@@ -241,9 +242,9 @@ def _dtype(name: str) -> np.dtype[np.int16] | np.dtype[np.uint64]:
 
 def run_of(batch: Batch, run: Run) -> Batch:
     """Return a range of the references as a batch in host memory, with all germline parts."""
-    starts = batch.references.starts[run.start : run.stop + 1]
-    codes = batch.references.codes[starts[0] : starts[-1]]
-    references = Sequences(codes, starts - starts[0])
+    starts = batch.references.offsets[run.start : run.stop + 1]
+    codes = batch.references.data[starts[0] : starts[-1]]
+    references = RaggedArray(codes, starts - starts[0])
     return replace(batch, references=references, v_of=batch.v_of[run], j_of=batch.j_of[run])
 
 
@@ -251,8 +252,8 @@ def uploaded(batch: Batch) -> Batch:
     """Return a copy of the batch in device memory."""
     upload = cupy().asarray
 
-    def moved(sequences: Sequences) -> Sequences:
-        return Sequences(upload(sequences.codes), upload(sequences.starts))
+    def moved(sequences: RaggedArray) -> RaggedArray:
+        return RaggedArray(upload(sequences.data), upload(sequences.offsets))
 
     return Batch(
         references=moved(batch.references),

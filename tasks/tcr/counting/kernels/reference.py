@@ -21,7 +21,7 @@ class References(NamedTuple):
     @classmethod
     def of(cls, batch: Batch) -> References:
         """Return the references of a batch in host memory."""
-        return cls(batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
+        return cls(batch.references.data, batch.references.offsets, batch.v_of, batch.j_of)
 
 
 class Reference(NamedTuple):

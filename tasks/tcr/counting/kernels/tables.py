@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import reverse_complement_sets
-from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Sequences
+from gangsaw.codecs.core.ragged import RaggedArray
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch
 from gangsaw.tasks.tcr.counting.kernels.d_words import DWords, make_words
 from gangsaw.tasks.tcr.model import MAX_P, Model
-from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged
+from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 END_CLASSES = MAX_P + 1  # classes of a gene end: no palindrome symbol, or 1..4
 D_CLASSES = END_CLASSES**2  # pairs of classes, of the J-side end and of the V-side end
@@ -66,23 +66,23 @@ class Tables(NamedTuple):
 def make_tables(batch: Batch, model: Model) -> Tables:
     """Return the kernel tables for the germline parts of a batch and for a model."""
     p = model.max_p
-    genes = split_sequences(batch.d)
+    genes = list(batch.d)
     sizes, texts = [len(gene) for gene in genes], [gene.tobytes() for gene in genes]
     right = [with_right(gene, p) for gene in genes]
     both = [with_left(extended, p, gene) for extended, gene in zip(right, genes, strict=True)]
-    v = ragged([with_right(part, p) for part in split_sequences(batch.v)])
-    j = ragged([with_left(part, p)[::-1] for part in split_sequences(batch.j)])
+    v = RaggedArray.from_rows([with_right(part, p) for part in batch.v])
+    j = RaggedArray.from_rows([with_left(part, p)[::-1] for part in batch.j])
     kept = slice(None) if len(genes) >= MANY else slice(0)
     weights, end_weights, d_weights = _weights(model, sizes)
     return Tables(
-        *v,
-        np.diff(batch.v.starts),
-        *j,
-        np.diff(batch.j.starts),
+        *v.arrays,
+        batch.v.lengths,
+        *j.arrays,
+        batch.j.lengths,
         _masks(right),
         _masks(both),
-        *ragged(both),
-        np.diff(batch.d.starts),
+        *RaggedArray.from_rows(both).arrays,
+        batch.d.lengths,
         weights,
         end_weights,
         d_weights,
@@ -149,9 +149,3 @@ def _weights(model: Model, d_lengths: list[int]) -> tuple[npt.NDArray[np.uint32]
     # 32 bits are enough: at most 9^4, or 9^2 times 20,835 ways to empty a D of 255 symbols
     tables = (pairs * middle, ends, np.concatenate([of_d, empty]))
     return tuple(table.astype(np.uint32).ravel() for table in tables)
-
-
-def split_sequences(sequences: Sequences) -> list[Codes]:
-    """Return views of the codes of each sequence."""
-    bounds = sequences.starts.tolist()
-    return [sequences.codes[a:b] for a, b in pairwise(bounds)]

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_SET
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch
-from gangsaw.tasks.tcr.counting.kernels.tables import split_sequences, with_left, with_right
-from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged
+from gangsaw.tasks.tcr.counting.kernels.tables import with_left, with_right
+from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 Numbers = NDArray[np.int64]
 Shorts = NDArray[np.int16]
@@ -69,14 +70,15 @@ def d_ends(
 
     first, length = of_best("d_first").astype(np.int64), of_best("d_length").astype(np.int64)
     begins = np.zeros(len(best), np.int64)
-    genes = [with_left(with_right(part, max_p), max_p, part) for part in split_sequences(batch.d)]
-    places = (batch.references.starts[:-1] + first - 1, np.where(has_one, length, 0))
-    longest = np.minimum(np.diff(batch.d.starts), max_p)
-    codes, bounds = batch.references.codes, batch.references.starts
+    extended = [with_left(with_right(part, max_p), max_p, part) for part in batch.d]
+    genes = RaggedArray.from_rows(extended).arrays
+    places = (batch.references.offsets[:-1] + first - 1, np.where(has_one, length, 0))
+    longest = np.minimum(batch.d.lengths, max_p)
+    codes, bounds = batch.references.data, batch.references.offsets
     turned = COMPLEMENT_OF_SET[codes]
-    _find_begins(codes, turned, bounds[1:], *places, chosen, *ragged(genes), longest, begins)
+    _find_begins(codes, turned, bounds[1:], *places, chosen, *genes, longest, begins)
     begins = np.where(has_one, begins, 0)
-    sizes = np.diff(batch.d.starts)[chosen]
+    sizes = batch.d.lengths[chosen]
     ends = np.where(has_one, sizes - begins - length, 0)
     return {
         "d_index": best,

@@ -99,7 +99,7 @@ def _countable_wide(batch: Batch, model: Model) -> npt.NDArray[np.bool_]:
 
 def _wildness(batch: Batch) -> Floats:
     """Return log2 of the number of concrete sequences that each reference stands for, (n,)."""
-    codes, starts = batch.references.codes, batch.references.starts
+    codes, starts = batch.references.data, batch.references.offsets
     found: Floats = np.add.reduceat(LOG_WAYS[codes], starts[:-1])
     return found
 
@@ -110,8 +110,8 @@ def _harmless_wide(batch: Batch, model: Model) -> float:
     V, J and each junction have at most one choice per boundary. D has at most one per pair of
     boundaries and pair of cuts.
     """
-    v, d, j = (int(np.diff(parts.starts).max(initial=0)) for parts in (batch.v, batch.d, batch.j))
-    length = int(np.diff(batch.references.starts).max(initial=0)) + 1
+    v, d, j = (int(parts.lengths.max(initial=0)) for parts in (batch.v, batch.d, batch.j))
+    length = int(batch.references.lengths.max(initial=0)) + 1
     ends = [2 * min(model.max_p, size) + 1 for size in (v, j)]
     cuts = (2 * d + 1) * (3 * d + 1) * (2 * min(model.max_p, d) + 1) ** 2
     genes = model.d_segments if len(batch.d) else 0
@@ -120,7 +120,7 @@ def _harmless_wide(batch: Batch, model: Model) -> float:
 
 
 def _longest_d(batch: Batch) -> int:
-    return int(np.diff(batch.d.starts).max(initial=0))
+    return int(batch.d.lengths.max(initial=0))
 
 
 def _harmless(model: Model, longest_d: int) -> float:
@@ -139,7 +139,7 @@ def find_largest_dp2_counts(
     batch: Batch, model: Model, rows: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
     """Return the greatest DP-2 count of each of the references `rows`, accurate to 9 digits."""
-    check_lengths(batch.references.starts)
+    check_lengths(batch.references.offsets)
     limits = KernelModel.of(model, len(batch.d))
     out = np.zeros(len(rows), np.float64)
     chain = np.zeros((6, MAX_LENGTH + 1))

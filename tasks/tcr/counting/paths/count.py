@@ -13,9 +13,9 @@ import numpy.typing as npt
 from gangsaw.codecs.core.cuda.device import backend
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
+from gangsaw.codecs.core.ragged import RaggedArray, offsets_of
 from gangsaw.tasks.tcr.counting import kernels
-from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts, Sequences, check_lengths
-from gangsaw.tasks.tcr.counting.kernels.tables import split_sequences
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts, check_lengths
 from gangsaw.tasks.tcr.counting.kernels.wide import cpu as wide
 from gangsaw.tasks.tcr.counting.paths.arrays import are_arrays, count_arrays
 from gangsaw.tasks.tcr.counting.paths.bounds import countable
@@ -25,7 +25,7 @@ from gangsaw.tasks.tcr.counting.paths.lacking import forget_lacking
 from gangsaw.tasks.tcr.germline.genotypes.table import read_genotypes
 from gangsaw.tasks.tcr.germline.parts import Part
 from gangsaw.tasks.tcr.model import MAX_D, MAX_N, MAX_P, Kind, Model, ModelLimits
-from gangsaw.tasks.tcr.model.nucleotides import Codes, decoded, ragged, strict
+from gangsaw.tasks.tcr.model.nucleotides import Codes, decoded, strict
 
 if TYPE_CHECKING:
     import dask.array
@@ -117,7 +117,7 @@ def count_paths(
     batch = make_batch(cast("Sequence[str]", cdr3), cast("str", v), cast("str", j), genes, chosen)
     _refuse_uncountable(batch, chosen)
     has = _has_d(genotypes, sample, genes, len(batch.references))
-    values = arrays(count_distinct(batch, chosen), chosen, np.diff(batch.d.starts).tolist())
+    values = arrays(count_distinct(batch, chosen), chosen, batch.d.lengths.tolist())
     if has is not None:
         forget_lacking(values, has, chosen)
     return to_dataset(values, chosen, list(genes))
@@ -144,7 +144,7 @@ def _has_d(
 
 def _refuse_uncountable(batch: Batch, model: Model) -> None:
     if wrong := np.flatnonzero(~countable(batch, model)).tolist():
-        text = decoded(split_sequences(batch.references)[wrong[0]])
+        text = decoded(batch.references[wrong[0]])
         raise BadParams(
             f"reference {wrong[0]}: the paths to {text} exceed 64 bits, for it has too many "
             f"wildcards; leave it out, or lower max_n ({model.max_n}) or max_p ({model.max_p})"
@@ -154,10 +154,10 @@ def _refuse_uncountable(batch: Batch, model: Model) -> None:
 def count_batch(batch: Batch, model: Model) -> Counts:
     """Count on the device of the batch, CPU or GPU; wide sweeps run only on the CPU."""
     if model.is_wide:
-        if not isinstance(batch.references.codes, np.ndarray):
+        if not isinstance(batch.references.data, np.ndarray):
             raise BadParams(f"{BEYOND_VECTORS} are counted on the CPU: hand over NumPy arrays")
         return wide.count_wide(batch, model)
-    counts: Counts = backend(batch.references.codes, kernels.__name__).count(batch, model)
+    counts: Counts = backend(batch.references.data, kernels.__name__).count(batch, model)
     return counts
 
 
@@ -210,7 +210,7 @@ def _listed(what: str, texts: object) -> list[str]:
     return list(texts.to_numpy() if hasattr(texts, "to_numpy") else texts)
 
 
-def encode_references(cdr3: Sequence[str]) -> Sequences:
+def encode_references(cdr3: Sequence[str]) -> RaggedArray:
     """Encode all references at once, and name the first one that cannot be counted.
 
     Raises
@@ -223,14 +223,13 @@ def encode_references(cdr3: Sequence[str]) -> Sequences:
         at = next(i for i, text in enumerate(cdr3) if not isinstance(text, str))
         raise BadParams(f"reference {at}: the CDR3 must be a string, got {cdr3[at]!r}") from error
     lengths = np.fromiter(map(len, cdr3), np.int64, len(cdr3))
-    starts = np.zeros(len(cdr3) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
+    starts = offsets_of(lengths)
     codes = SET_OF_LETTER[np.frombuffer(joined.encode("latin-1", "replace"), np.uint8)]
     check_lengths(starts)
     if not lengths.all() or not codes.all():
         at = _first_wrong(codes, lengths, starts)
         strict(cdr3[at], f"reference {at}: the CDR3")
-    return Sequences(codes, starts)
+    return RaggedArray(codes, starts)
 
 
 def _first_wrong(codes: Codes, lengths: Lengths, starts: Lengths) -> int:
@@ -244,7 +243,7 @@ def _first_wrong(codes: Codes, lengths: Lengths, starts: Lengths) -> int:
 
 def _parts(
     gene: str, parts: str | Sequence[str], n: int, model: Model
-) -> tuple[Sequences, npt.NDArray[np.int32]]:
+) -> tuple[RaggedArray, npt.NDArray[np.int32]]:
     """Return the distinct germline parts, encoded, and the index of each reference's part (n,)."""
     if isinstance(parts, str):
         return _encoded_parts([parts], [f"the {gene} part"], model), np.zeros(n, np.int32)
@@ -266,14 +265,10 @@ def _parts(
     return _encoded_parts(list(number), names, model), part_of
 
 
-def _encoded_parts(texts: list[str], names: list[str], model: Model) -> Sequences:
-    return Sequences(
-        *ragged(
-            [
-                _part(text, what, model.shortest, MAX_PART)
-                for text, what in zip(texts, names, strict=True)
-            ]
-        )
+def _encoded_parts(texts: list[str], names: list[str], model: Model) -> RaggedArray:
+    own = zip(texts, names, strict=True)
+    return RaggedArray.from_rows(
+        [_part(text, what, model.shortest, MAX_PART) for text, what in own]
     )
 
 
@@ -292,7 +287,7 @@ def _part(text: str, what: str, shortest: int, longest: int) -> Codes:
     return codes
 
 
-def _d_genes(d: Mapping[str, str], model: Model) -> Sequences:
+def _d_genes(d: Mapping[str, str], model: Model) -> RaggedArray:
     if not isinstance(d, Mapping):
         raise BadParams(f"d must map names of D genes to sequences, got {type(d).__name__}")
     for name in d:
@@ -300,6 +295,6 @@ def _d_genes(d: Mapping[str, str], model: Model) -> Sequences:
             raise BadParams(f"the name of a D gene must be a string, got {name!r}")
     if model.d_segments == 2 and len(d) < 2:
         raise BadParams(f"two D genes in a row need at least 2 D genes, got {len(d)}")
-    return Sequences(
-        *ragged([_part(text, f"D gene {name}", model.shortest, MAX_D) for name, text in d.items()])
+    return RaggedArray.from_rows(
+        [_part(text, f"D gene {name}", model.shortest, MAX_D) for name, text in d.items()]
     )

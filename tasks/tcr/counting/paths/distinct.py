@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs
-from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts
 from gangsaw.tasks.tcr.counting.kernels.reference import References
 
 Rows = npt.NDArray[np.int64]
@@ -72,12 +72,7 @@ def _distinct(references: References, table: Rows, first: Rows, same: Rows) -> i
 
 def select_references(batch: Batch, rows: Rows) -> Batch:
     """Return the selected references of a batch in host memory, in the order of `rows`."""
-    starts = batch.references.starts
-    lengths = np.diff(starts)[rows]
-    new = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(lengths, out=new[1:])
-    at = np.arange(new[-1]) + np.repeat(starts[rows] - new[:-1], lengths)
-    references = Sequences(batch.references.codes[at], new)
+    references = batch.references.take(rows)
     return replace(batch, references=references, v_of=batch.v_of[rows], j_of=batch.j_of[rows])
 
 

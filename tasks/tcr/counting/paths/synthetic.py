@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Sequences
+from gangsaw.codecs.core.ragged import RaggedArray
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch
 from gangsaw.tasks.tcr.counting.kernels.tables import with_left, with_right
 from gangsaw.tasks.tcr.model import MAX_P
-from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged, strict
+from gangsaw.tasks.tcr.model.nucleotides import Codes, strict
 
 Ints = npt.NDArray[np.int64]
 # 0..8 deleted symbols of a gene end, or in 4 of 22 cases a palindrome of 1..4
@@ -36,11 +37,11 @@ def random_batch(
     pool, pieces = _pieces(genes, chosen, n, rng)
     return Batch(
         _joined(pool, pieces),
-        Sequences(*ragged(genes["v"])),
-        Sequences(*ragged(genes["j"])),
+        RaggedArray.from_rows(genes["v"]),
+        RaggedArray.from_rows(genes["j"]),
         chosen["v"].astype(np.int32),
         chosen["j"].astype(np.int32),
-        Sequences(*ragged(genes["d"])),
+        RaggedArray.from_rows(genes["d"]),
     )
 
 
@@ -56,7 +57,7 @@ def _pieces(
     extended += [with_left(with_right(part, MAX_P), MAX_P, part) for part in genes["d"]]
     extended += [with_left(part, MAX_P) for part in genes["j"]]
     random = (1 << rng.integers(0, 4, 4096)).astype(np.uint8)
-    pool, starts = ragged([*extended, random])
+    pool, starts = RaggedArray.from_rows([*extended, random]).arrays
     n_v, n_d = len(genes["v"]), len(genes["d"])
     # a gene end in the pool has MAX_P palindrome symbols: deletions first remove these
     lost = MAX_P + LOST[rng.integers(0, len(LOST), (4, n))]
@@ -83,14 +84,11 @@ def _n_string(starts: Ints, n: int, rng: np.random.Generator) -> Ints:
     return np.stack([first, first + length], axis=1)
 
 
-def _joined(pool: Codes, pieces: Ints) -> Sequences:
+def _joined(pool: Codes, pieces: Ints) -> RaggedArray:
     """Concatenate the fragments of each reference; use the first code if all are empty."""
     firsts, stops = np.moveaxis(pieces, -1, 0)
     lengths = stops - firsts
     lengths[lengths.sum(axis=1) == 0, 0] = 1
-    flat = lengths.ravel()
-    ends = np.cumsum(flat)
-    # position in the pool: that of the fragment's first symbol, plus the position in the fragment
-    at = np.arange(ends[-1] if len(ends) else 0) + np.repeat(firsts.ravel() - ends + flat, flat)
-    starts = np.concatenate([[0], np.cumsum(lengths.sum(axis=1))])
-    return Sequences(pool[at], starts)
+    begins = firsts.ravel()
+    fragments = RaggedArray.gather(pool, begins, begins + lengths.ravel())
+    return fragments.join_rows(firsts.shape[1])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_LETTER
+from gangsaw.codecs.core.ragged import offsets_of
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 
 Ints = NDArray[np.int64]
@@ -24,18 +25,15 @@ def concatenate_slices(text: Bases, firsts: Ints, lengths: Ints) -> Ragged:
     firsts, lengths : (n, slices) int64
         Start and length of each slice.
     """
-    flat = lengths.ravel()
-    ends = np.cumsum(flat)
-    total = int(ends[-1]) if ends.size else 0
-    at = np.arange(total) + np.repeat(firsts.ravel() - ends + flat, flat)
-    offsets = np.concatenate(([0], np.cumsum(lengths.sum(axis=1))))
-    return Ragged(text[at], offsets)
+    begins = firsts.ravel()
+    slices = Ragged.gather(text, begins, begins + lengths.ravel())
+    return slices.join_rows(firsts.shape[1])
 
 
 def ragged_of(texts: Sequence[str]) -> Ragged:
     """Return ASCII texts as a ragged array of bases."""
     data = np.frombuffer("".join(texts).encode("ascii"), np.uint8)
-    return Ragged(data, np.concatenate(([0], np.cumsum([len(text) for text in texts], dtype=int))))
+    return Ragged(data, offsets_of([len(text) for text in texts]))
 
 
 def together(parts: Sequence[Ragged]) -> tuple[Bases, list[Ints]]:
@@ -47,13 +45,5 @@ def together(parts: Sequence[Ragged]) -> tuple[Bases, list[Ints]]:
 
 def other_strands(lines: Ragged) -> Ragged:
     """Return the reverse complement of each sequence of bases."""
-    lengths = lines.lengths
-    mirror = np.repeat(lines.offsets[:-1] + lines.offsets[1:] - 1, lengths)
-    return Ragged(
-        COMPLEMENT_OF_LETTER[lines.data[mirror - np.arange(lines.data.size)]], lines.offsets
-    )
-
-
-def some(lines: Ragged, which: Ints) -> Ragged:
-    """Return the lines with the given numbers, which may repeat."""
-    return concatenate_slices(lines.data, lines.offsets[which, None], lines.lengths[which, None])
+    turned = lines.reverse_rows()
+    return Ragged(COMPLEMENT_OF_LETTER[turned.data], turned.offsets)

@@ -108,14 +108,14 @@ def find_palindromes(symbols: Any, length: int, max_p: int, scratch: Any) -> Non
         for t in range(max_p):
             left = load(padded, PAD + q - t - 1, CHUNK_LANES)
             right = load(padded, PAD + q + t, CHUNK_LANES)
-            turns = select((left & complement_codes(right)) > 0, turns, 0)
+            turns = select((left & complement(right)) > 0, turns, 0)
             reach = reach + turns
         store(scratch.reaches, q, reach)
 
 
 @jit_norefs_inline
-def complement_codes(codes: Any) -> Any:
-    """Return the complement of each code of a vector: exchange A=1 with T=2, and C=4 with G=8."""
+def complement(codes: Any) -> Any:
+    """Return the complement of a code, or of each of a vector: A=1 with T=2, C=4 with G=8."""
     return ((codes & 5) << 1) | ((codes >> 1) & 5)
 
 

@@ -10,6 +10,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_part
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference
 from gangsaw.tasks.tcr.counting.kernels.stages.ends import WAYS
+from gangsaw.tasks.tcr.counting.kernels.stages.match import complement
 from gangsaw.tasks.tcr.counting.kernels.wide.tables import Numbers, WideLimits, WideTables, WideWork
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
@@ -26,12 +27,6 @@ def find_wide_palindromes(symbols: Codes, length: int, max_p: int, turns: Number
         while t < most and symbols[q - 1 - t] & complement(symbols[q + t]):
             t += 1
         turns[q] = t
-
-
-@jit_norefs_part
-def complement(code: int) -> int:
-    """Return the complement of a code: exchange A=1 with T=2, and C=4 with G=8."""
-    return ((code & 5) << 1) | ((code >> 1) & 5)
 
 
 @jit_norefs_part

@@ -43,7 +43,7 @@ def find_largest_counts(batch: Batch, model: Model) -> npt.NDArray[np.float64]:
         if arrays[name].size:
             greatest = np.maximum(greatest, arrays[name].reshape(n, -1).max(axis=1))
     if arrays["dp1_empty"].size:
-        cuts = [empty_d_cuts(size, model.max_p) for size in np.diff(batch.d.starts).tolist()]
+        cuts = [empty_d_cuts(size, model.max_p) for size in batch.d.lengths.tolist()]
         emptied = np.array(cuts)[:, None] * arrays["dp1_empty"].reshape(n, 1, -1)
         whole = arrays["dp1_nonempty"].reshape(emptied.shape) + emptied
         greatest = np.maximum(greatest, whole.reshape(n, -1).max(axis=1))
@@ -54,9 +54,9 @@ def _counted(
     batch: Batch, model: Model, pis: Sequence[int], nus: Sequence[int], dtype: npt.DTypeLike
 ) -> dict[str, NumpyArray]:
     """Return the arrays of Counts by name for the given pi and nu; size 0 if outside the model."""
-    check_lengths(batch.references.starts)
+    check_lengths(batch.references.offsets)
     n, n_d = len(batch.references), len(batch.d)
-    longest = int(np.diff(batch.references.starts).max(initial=1))
+    longest = int(batch.references.lengths.max(initial=1))
     limits = wide_limits(model, n_d, pis, nus, longest)
     shapes = shapes_of(n, n_d, model, (len(nus), len(pis)))
     arrays = {

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Sequences
-from gangsaw.tasks.tcr.counting.kernels.tables import split_sequences, with_left, with_right
+from gangsaw.codecs.core.ragged import RaggedArray
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch
+from gangsaw.tasks.tcr.counting.kernels.tables import with_left, with_right
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
-from gangsaw.tasks.tcr.model.nucleotides import Codes, ragged
+from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 Numbers = npt.NDArray[np.int64]
 
@@ -109,12 +110,12 @@ class WideWork(NamedTuple):
 def wide_tables(batch: Batch, model: Model, pis: Sequence[int], dtype: npt.DTypeLike) -> WideTables:
     """Return the kernel tables of a batch, with the ways for the given values of pi."""
     p = model.max_p
-    genes = split_sequences(batch.d)
-    sizes = [len(gene) for gene in genes]
+    genes = list(batch.d)
+    sizes = batch.d.lengths.tolist()
     right = [with_right(gene, p) for gene in genes]
     both = [with_left(extended, p, gene) for extended, gene in zip(right, genes, strict=True)]
-    v = [with_right(part, p) for part in split_sequences(batch.v)]
-    j = [with_left(part, p)[::-1] for part in split_sequences(batch.j)]
+    v = [with_right(part, p) for part in batch.v]
+    j = [with_left(part, p)[::-1] for part in batch.j]
 
     def ways(lengths: Sequence[int], changes: Callable[[int], range]) -> tuple[NumpyArray, Numbers]:
         found = [
@@ -129,25 +130,20 @@ def wide_tables(batch: Batch, model: Model, pis: Sequence[int], dtype: npt.DType
 
     empty = [[model.empty_d_ways(n, pi) for pi in pis] for n in sizes]
     return WideTables(
-        *ragged(v),
-        np.diff(batch.v.starts),
-        *ragged(j),
-        np.diff(batch.j.starts),
-        *ragged(right),
-        *ragged(both),
-        np.diff(batch.d.starts),
-        *ways(_sizes(batch.v), end_changes),
-        *ways(_sizes(batch.j), end_changes),
+        *RaggedArray.from_rows(v).arrays,
+        batch.v.lengths,
+        *RaggedArray.from_rows(j).arrays,
+        batch.j.lengths,
+        *RaggedArray.from_rows(right).arrays,
+        *RaggedArray.from_rows(both).arrays,
+        batch.d.lengths,
+        *ways(batch.v.lengths.tolist(), end_changes),
+        *ways(batch.j.lengths.tolist(), end_changes),
         *ways(sizes, end_changes),
         *ways(sizes, lambda n: range(min(p, n) + 1)),
         np.array(empty, dtype).ravel(),
         np.ones(max(map(len, both), default=0) + 1, dtype),
     )
-
-
-def _sizes(parts: Sequences) -> list[int]:
-    sizes: list[int] = np.diff(parts.starts).tolist()
-    return sizes
 
 
 def wide_limits(

@@ -11,12 +11,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomics import align
 from gangsaw.tasks.genomics.align import Scores
 from gangsaw.tasks.genomics.align.sets.alignments import merge_matches, parse_cigar, score_of_cigar
-from gangsaw.tasks.genomics.align.sets.pairs import (
-    decode_texts,
-    reverse_complement,
-    sequences_of,
-    windows,
-)
+from gangsaw.tasks.genomics.align.sets.pairs import decode_texts, sequences_of
+from gangsaw.tasks.genomics.sequences.ragged import Ragged
 
 TEXTS = st.lists(st.text("ACGTN", max_size=12), max_size=5)
 
@@ -28,13 +24,12 @@ def test_texts_come_back(texts: list[str]) -> None:
 
 
 @given(texts=TEXTS)
-def test_the_other_strand(texts: list[str]) -> None:
-    other = str.maketrans("ACGT", "TGCA")
-    turned = reverse_complement(sequences_of(texts))
-    assert decode_texts(turned) == [text.translate(other)[::-1] for text in texts]
-    codes, offsets = sequences_of(["GG", *texts])
-    later = reverse_complement(sequences_of((codes, offsets[1:])))
-    assert decode_texts(later) == decode_texts(turned)
+def test_codes_of_a_set_are_no_letters(texts: list[str]) -> None:
+    own = sequences_of(["GG", *texts])
+    for later in (own[1:], (own.codes, own.offsets[1:])):
+        assert decode_texts(sequences_of(later)) == texts
+    lines = Ragged.from_rows([np.frombuffer(text.encode(), np.uint8) for text in texts])
+    assert decode_texts(sequences_of(lines)) == texts
 
 
 def test_one_text_of_any_kind_is_one_sequence() -> None:
@@ -55,12 +50,6 @@ def test_texts_of_several_kinds_in_one_list() -> None:
 def test_the_text_that_is_none_is_named() -> None:
     with pytest.raises(BadParams, match=r"reads\[2\] must be str, bytes or"):
         sequences_of(["A", "C", 3], "reads")  # type: ignore[list-item]
-
-
-def test_windows_may_overlap() -> None:
-    codes = sequences_of("ACGTT").codes
-    found = windows(codes, np.array([1, 0, 5]), np.array([4, 3, 5]))
-    assert decode_texts(found) == ["CGT", "ACG", ""]
 
 
 CODES = np.array([0, 3], np.uint8)

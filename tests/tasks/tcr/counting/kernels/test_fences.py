@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from helpers.fenced_memory import fenced, needs_fences
 
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.tcr import Model
 from gangsaw.tasks.tcr.counting.kernels import cpu
-from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts
 from gangsaw.tasks.tcr.counting.kernels.tables import WORD_D
 from gangsaw.tasks.tcr.counting.paths.count import make_batch
 from gangsaw.tasks.tcr.model import MAX_LENGTH
@@ -34,8 +35,8 @@ def fenced_batch(batch: Batch, at_end: bool) -> Batch:
     """Do the same for the caller's memory."""
 
     def copied(value: Any) -> Any:
-        if isinstance(value, Sequences):
-            return Sequences(fenced(value.codes, at_end), fenced(value.starts, at_end))
+        if isinstance(value, RaggedArray):
+            return RaggedArray(fenced(value.data, at_end), fenced(value.offsets, at_end))
         return fenced(value, at_end)
 
     return Batch(**{field.name: copied(getattr(batch, field.name)) for field in fields(Batch)})

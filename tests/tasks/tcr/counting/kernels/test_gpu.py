@@ -34,9 +34,10 @@ from gangsaw.codecs.core.cuda import launch as core_gpu
 from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.cuda.device import backend
 from gangsaw.codecs.core.errors import BadParams, DeviceError
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.tcr import Model
 from gangsaw.tasks.tcr.counting.kernels import cpu, gpu
-from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts
 from gangsaw.tasks.tcr.counting.paths import count
 from gangsaw.tasks.tcr.counting.paths.synthetic import random_batch
 
@@ -143,7 +144,7 @@ def test_no_references(cupy: ModuleType) -> None:
     batch = random_batch(**PARTS, n=1)
     none = replace(
         batch,
-        references=Sequences(batch.references.codes[:0], np.zeros(1, np.int64)),
+        references=RaggedArray(batch.references.data[:0], np.zeros(1, np.int64)),
         v_of=batch.v_of[:0],
         j_of=batch.j_of[:0],
     )
@@ -166,18 +167,18 @@ def test_parts_that_are_not_there(cupy: ModuleType, which: str, number: int) -> 
 
 def test_parts_of_a_wrong_length(cupy: ModuleType) -> None:
     batch = random_batch(**PARTS, n=9)
-    short = Sequences(np.ones(18, np.uint8), np.array([0, 12, 15, 18]))
+    short = RaggedArray(np.ones(18, np.uint8), np.array([0, 12, 15, 18]))
     first = int(np.flatnonzero(batch.v_of > 0)[0])
     with pytest.raises(BadParams, match=rf"reference {first}: .*less than max_p \(4\) nucl"):
         gpu.count(gpu.uploaded(replace(batch, v=short)), Model())
     for length in (3, 57):
-        d = Sequences(np.ones(length, np.uint8), np.array([0, length]))
+        d = RaggedArray(np.ones(length, np.uint8), np.array([0, length]))
         with pytest.raises(BadParams, match=rf"4\) to 56 nucleotides; got \[{length}\]"):
             gpu.count(gpu.uploaded(replace(batch, d=d)), Model())
 
 
 def test_references_that_are_too_long(cupy: ModuleType) -> None:
-    long = Sequences(np.ones(256, np.uint8), np.array([0, 256]))
+    long = RaggedArray(np.ones(256, np.uint8), np.array([0, 256]))
     batch = replace(random_batch(**PARTS, n=1), references=long)
     with pytest.raises(BadParams, match="up to 255 nucleotides"):
         gpu.count(gpu.uploaded(batch), Model())
@@ -208,9 +209,9 @@ def test_equal_references_are_counted_once(
 
 def test_the_backend_is_where_the_arrays_lie(cupy: ModuleType) -> None:
     batch = random_batch(**PARTS, n=3)
-    assert backend(batch.references.codes, "gangsaw.tasks.tcr.counting.kernels") is cpu
+    assert backend(batch.references.data, "gangsaw.tasks.tcr.counting.kernels") is cpu
     device = gpu.uploaded(batch)
-    assert backend(device.references.codes, "gangsaw.tasks.tcr.counting.kernels") is gpu
+    assert backend(device.references.data, "gangsaw.tasks.tcr.counting.kernels") is gpu
     found = count.count_batch(device, Model())
     assert type(found.full) is cupy.ndarray
 

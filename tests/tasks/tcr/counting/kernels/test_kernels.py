@@ -11,9 +11,10 @@ import pytest
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.tcr import Model, count_paths
 from gangsaw.tasks.tcr.counting.kernels import cpu, tables
-from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts
 from gangsaw.tasks.tcr.counting.paths import bounds
 from gangsaw.tasks.tcr.counting.paths.count import count_distinct
 from gangsaw.tasks.tcr.counting.paths.dataset import variables
@@ -40,10 +41,10 @@ def batch(n: int = 200, seed: int = 0) -> Batch:
 def with_wildcards(plain: Batch, share: float) -> Batch:
     """Some symbols replaced by codes that hold them and others."""
     rng = np.random.default_rng(1)
-    codes = plain.references.codes
+    codes = plain.references.data
     more = rng.integers(0, 16, len(codes)) * (rng.random(len(codes)) < share)
     wild = (codes | more).astype(np.uint8)
-    return replace(plain, references=Sequences(wild, plain.references.starts))
+    return replace(plain, references=RaggedArray(wild, plain.references.offsets))
 
 
 def assert_equal(one: Counts, other: Counts, rows: Any = slice(None)) -> None:
@@ -71,7 +72,7 @@ def test_no_harmless_reference_comes_near_the_limit(model: Model) -> None:
     known = bounds.find_largest_dp2_counts(references, model, np.arange(200))
     assert (known < 2.0**64)[bounds.countable(references, model)].all()
     wildness = np.add.reduceat(
-        bounds.LOG_WAYS[references.references.codes], references.references.starts[:-1]
+        bounds.LOG_WAYS[references.references.data], references.references.offsets[:-1]
     )
     harmless = wildness <= bounds._harmless(model, 14)
     assert (known[harmless] < 2.0**60).all()
@@ -107,10 +108,10 @@ def test_equal_references_are_found() -> None:
     many = select_references(plain, rng.integers(0, 300, 1000))
     rows, same = distinct(many)
     keys = [
-        (many.references.codes[a:b].tobytes(), v, j)
+        (many.references.data[a:b].tobytes(), v, j)
         for a, b, v, j in zip(
-            many.references.starts[:-1],
-            many.references.starts[1:],
+            many.references.offsets[:-1],
+            many.references.offsets[1:],
             many.v_of.tolist(),
             many.j_of.tolist(),
             strict=True,
@@ -170,12 +171,12 @@ def test_slices_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_random_references_are_made_of_their_genes() -> None:
     made, again, other = batch(500, 5), batch(500, 5), batch(500, 6)
-    assert np.array_equal(made.references.codes, again.references.codes)
+    assert np.array_equal(made.references.data, again.references.data)
     assert not np.array_equal(made.v_of, other.v_of)
     calls = cpu.count(made, Model()).genes
     # eroded by 8 at most, and so many match again at the least
     assert (calls[:, 3] >= np.minimum(calls[:, 1] - 8, calls[:, 0])).all()
-    assert (np.diff(made.references.starts) > 0).all()
+    assert (np.diff(made.references.offsets) > 0).all()
 
 
 @pytest.mark.parametrize("kind", ["dp1", "dp2", "both"])

@@ -72,8 +72,8 @@ def test_the_best_d_gene_and_what_is_left_of_it(model: Model) -> None:
     codes = {name: tcr.encode(text) for name, text in D.items()}
     seen = set()
     for row in range(200):
-        start, stop = batch.references.starts[row : row + 2]
-        r = tcr.encode(decoded(batch.references.codes[start:stop]))
+        start, stop = batch.references.offsets[row : row + 2]
+        r = tcr.encode(decoded(batch.references.data[start:stop]))
         matches = [(-found["d_length"][row, d], _beside(found, row, d), d) for d in range(len(D))]
         length, _, d = min(m for m in matches if PAIRS[m[2], batch.j_of[row]])
         if length == 0:
