@@ -50,19 +50,17 @@ from gangsaw.tasks.store.arrays.layout import (
 from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.skeleton import build_objects, digest
+from gangsaw.tasks.store.state.job_folder import JOB, ORIGIN, JobFolder
 from gangsaw.tasks.store.state.journal import FOLDER, Job
 from gangsaw.tasks.store.state.lease import Lease, leased
 from gangsaw.tasks.store.state.manifest import read_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import (
-    JOB,
-    ORIGIN,
     Target,
     choose_target,
     find_begun,
     write_skeleton,
 )
-from gangsaw.tasks.store.typed import text_at
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -190,7 +188,7 @@ def _write_begin(
 
 def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
     """Return the manifest of each array by name; {} if the earlier run did not finish."""
-    there = [name for name in names if (work / name).get(ORIGIN) is not None]
+    there = [name for name in names if JobFolder(work / name, ORIGIN).has_job]
     found = {name: read_manifest(work / name) for name in there}
     is_open = any((work / name / FOLDER / "journal").names() for name in there)
     whole = {name: manifest for name, manifest in found.items() if manifest is not None}
@@ -205,9 +203,7 @@ def _identity(sample: StreamHead, watch: Watch) -> str:
 def _check_same(work: Place, names: Iterable[str], identity: str) -> None:
     """Raise BadParams if the files have changed since the store was finished."""
     for name in names:
-        job = (work / name).get(JOB)
-        source = "" if job is None else text_at(job.to_bytes(), "source", f"{work}/{name}", JOB)
-        if source != f"{identity} {name}":
+        if JobFolder(work / name).text("source") != f"{identity} {name}":
             raise BadParams(
                 f"{work} is finished, and its source has changed since, or an earlier version did "
                 "not note it: gangsaw verify --against tells whether they are equal, --overwrite "

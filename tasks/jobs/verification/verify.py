@@ -42,9 +42,9 @@ from gangsaw.tasks.store.dataset.unpacked import is_packed
 from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.source import ROOT_NAME
 from gangsaw.tasks.store.state.history import read_history
+from gangsaw.tasks.store.state.job_folder import JobFolder
 from gangsaw.tasks.store.state.lease import leased
 from gangsaw.tasks.store.state.records import Records
-from gangsaw.tasks.store.state.target import JOB
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -178,7 +178,7 @@ def verify(
 
 def _sizes(place: Place, arrays: Sequence[FinishedArray]) -> StoreSizes:
     """Return the sizes of the arrays that jobs wrote in chunks, as `info` reports them."""
-    own = [array for array in arrays if array.place.has(JOB)] or list(arrays)
+    own = [array for array in arrays if JobFolder(array.place).has_job] or list(arrays)
     raw = sum(array.manifest.raw_bytes for array in own)
     stored = sum(array.manifest.stored_bytes for array in own)
     return StoreSizes(raw, stored, made_of(read_history(place, [array.name for array in own])))
