@@ -20,6 +20,7 @@ from gangsaw.codecs.core.numba.parts import (
     one_signature,
     rebuild_part,
 )
+from gangsaw.codecs.core.numba.private import IS_USED
 
 # AVX-512 alone counts zeros in all lanes, and gathers and expands items
 HAS_AVX512 = {"avx512f", "avx512cd"} <= features()
@@ -133,14 +134,12 @@ def _compile(
     options: Mapping[str, bool],
 ) -> F:
     """Decorate a function with Numba's settings for kernels and the cache of compiled code."""
-    compiled: Any = numba.njit(
-        nogil=True,
-        error_model="numpy",
-        boundscheck=False,
-        no_cfunc_wrapper=True,
-        pipeline_class=compiler,
-        **options,
-    )(function)
+    settings = {"nogil": True, "error_model": "numpy", "boundscheck": False, **options}
+    if not IS_USED:
+        plain: Any = numba.njit(cache=True, **settings)(function)
+        one_signature(plain)
+        return cast(F, plain)
+    compiled: Any = numba.njit(no_cfunc_wrapper=True, pipeline_class=compiler, **settings)(function)
     one_signature(compiled)
     enable_cache(compiled, Path(function.__code__.co_filename), rebuild)
     return cast(F, compiled)

@@ -77,7 +77,7 @@ class LinkedLibrary(BitcodeLibrary):
     @property
     def codegen(self) -> _NoAddresses:
         """Code generator of the process, without addresses of Python objects."""
-        return _NoAddresses(self._codegen)
+        return _NoAddresses(self.process_codegen)
 
 
 class SharedFlags(Flags):  # type: ignore[misc]  # Numba has no types

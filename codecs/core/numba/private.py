@@ -2,10 +2,16 @@
 
 Numba has no public counterpart for them, so its version is bounded above. Tests look for each name
 in Numba's class.
+
+With `GANGSAW_PRIVATE_NUMBA=0` in the environment, kernels do without them, as a way out if a Numba
+release breaks one. Numba then compiles each function on its own, for this processor, and caches by
+its own means. First runs take longer, packs and compilation ahead of use do nothing, and a cache is
+not renewed if another file of Gangsaw changes. Kernels then take only `struct_value`.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -16,6 +22,7 @@ from numba.core.codegen import Codegen, JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 
+IS_USED = os.environ.get("GANGSAW_PRIVATE_NUMBA") != "0"
 BITCODE = "bitcode"  # Numba's name for a library without machine code
 
 # creates a compile result from target context and stored data; its name is part of keys
@@ -76,6 +83,11 @@ class ChosenCodegen(JITCPUCodegen):  # type: ignore[misc]  # Numba has no types
 
 class BitcodeLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
     """LLVM code of a function that is neither optimised nor compiled to machine code."""
+
+    @property
+    def process_codegen(self) -> Codegen:
+        """Code generator that the library was made by."""
+        return self._codegen
 
     def get_pointer_to_function(self, name: str) -> int:
         """Return 0: there is no machine code."""
