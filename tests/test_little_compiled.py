@@ -90,9 +90,9 @@ def test_kernels_call_nothing_that_compiles_for_long() -> None:
 
 
 def test_the_search_finds_something() -> None:
-    code = "@jit_part\ndef f(a, b):\n    a[1:2] = b[3:4]\n    a.sort()\n    b[:] = 0\n"
+    code = "@jit(part=True)\ndef f(a, b):\n    a[1:2] = b[3:4]\n    a.sort()\n    b[:] = 0\n"
     assert set(long_calls(code)) == {"f: a slice", "f: sort"}
-    assert not set(long_calls(code.replace("@jit_part\n", "")))
+    assert not set(long_calls(code.replace("@jit(part=True)\n", "")))
 
 
 def test_kernels_are_compiled_once_per_kind() -> None:

@@ -22,23 +22,15 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 CODEC = "zarr.codecs.BytesCodec"
 LIBRARY = "numba.core.codegen.CPUCodeLibrary"
 USED = {
-    "codecs/core/numba/bits.py": {"_getvalue": "numba.core.cgutils._StructProxy"},
-    "codecs/core/numba/cache.py": {"_cache": "numba.core.dispatcher.Dispatcher"},
-    "codecs/core/numba/packs/ahead/compile_listed.py": {
+    "codecs/core/numba/private.py": {
         "_cache": "numba.core.dispatcher.Dispatcher",
-    },
-    "codecs/core/numba/packs/compiling.py": {
         "_compilation_chain_init_hook": "numba.core.dispatcher._DispatcherBase",
-        "_internal_codegen": "numba.core.cpu.CPUContext",
-    },
-    "codecs/core/numba/packs/kernel_cache.py": {
-        "_rebuild": "numba.core.compiler.CompileResult",
-        "_reduce": "numba.core.compiler.CompileResult",
-    },
-    "codecs/core/numba/parts.py": {
         "_final_module": LIBRARY,
         "_finalize_final_module": LIBRARY,
+        "_getvalue": "numba.core.cgutils._StructProxy",
+        "_internal_codegen": "numba.core.cpu.CPUContext",
         "_rebuild": "numba.core.compiler.CompileResult",
+        "_reduce": "numba.core.compiler.CompileResult",
     },
     "tasks/jobs/choice/registered.py": {"_decode_sync": CODEC, "_encode_sync": CODEC},
     "tasks/formats/python_objects/opened.py": {"_store": "zarr.storage.WrapperStore"},
@@ -68,13 +60,14 @@ USED = {
     },
 }
 REPLACED = {
-    "codecs/core/numba/packs/compiling.py": dict.fromkeys(
-        ("_get_host_cpu_features", "_get_host_cpu_name"), "numba.core.codegen.CPUCodegen"
-    ),
-    "codecs/core/numba/parts.py": dict.fromkeys(
-        ("_finalize_final_module", "_optimize_final_module"), LIBRARY
-    ),
+    "codecs/core/numba/private.py": {
+        **dict.fromkeys(
+            ("_get_host_cpu_features", "_get_host_cpu_name"), "numba.core.codegen.CPUCodegen"
+        ),
+        **dict.fromkeys(("_finalize_final_module", "_optimize_final_module"), LIBRARY),
+    },
     "tasks/store/objects/arrays_only.py": {"_with_store": "zarr.storage.WrapperStore"},
+    # Numba's metaclass writes it into every type
     "codecs/core/numba/vectors/floats.py": {"_is_internal": "numba.types.Type"},
     "codecs/core/numba/vectors/integers.py": {"_is_internal": "numba.types.Type"},
     "codecs/core/zarr/block_codec.py": dict.fromkeys(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangsaw.codecs.core.arrays import NumpyArray, UInt32s
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 PLAIN = 16  # integers below are their own symbols
 MANTISSA = 2  # bits after the leading one that belong to a symbol
@@ -13,7 +13,7 @@ SYMBOLS = SAME + 1
 CONTEXTS = 16  # symbols to the left; the last context includes all larger ones
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def symbol_of(value: int, above: int) -> tuple[int, int]:
     """Return the symbol of an integer, and the number of raw bits after it.
 
@@ -30,7 +30,7 @@ def symbol_of(value: int, above: int) -> tuple[int, int]:
     return PLAIN + (bits - LEAST_BITS << MANTISSA) + (value >> more & 3), more
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def context_of(symbol: int) -> int:
     """Return the context of the integer to the right of one with this symbol."""
     return min(symbol, CONTEXTS - 1)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.numba.bits import count_ones, trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, static
 
 NEWLINE = 10
@@ -60,7 +60,7 @@ def find_lines(block: Text, lane: int) -> Lines:
     return Lines(text, starts, ends, bool(is_open), np.searchsorted(starts, firsts), lane)
 
 
-@jit_norefs
+@jit(norefs=True)
 def count_newlines(text: Bytes) -> np.int64:
     """Return the number of newlines in a text."""
     n, whole = np.int64(0), text.size // len(LANES) * len(LANES)
@@ -71,7 +71,7 @@ def count_newlines(text: Bytes) -> np.int64:
     return n
 
 
-@jit_norefs
+@jit(norefs=True)
 def find_newlines(text: Bytes, out: Int64s) -> None:
     """Write the positions of all newlines of a text to `out`, (n_newlines,) int64."""
     n, whole = U(0), text.size // len(LANES) * len(LANES)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Float64s, Int64s, NumpyArray
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 OTHER, FIRST_MASK = 1, 2  # codes
 MOST_VARINT = 5  # bytes of a number below 2^31
 
 
-@jit_inline
+@jit(inline=True)
 def decode_float(number: float, constants: NumpyArray, is_product: bool) -> Any:
     """Return the float of an integer, in the precision of the constants."""
     kind = constants.dtype.type
@@ -104,7 +104,7 @@ def mark_word(words: NumpyArray, codes: Bytes, word: NumpyArray, code: int) -> N
             codes[i] = code
 
 
-@jit_inline
+@jit(inline=True)
 def put_varint(out: Bytes, at: int, number: int) -> int:
     """Write a number, seven bits per byte, lowest first; return the offset after it."""
     while number >= 128:
@@ -114,7 +114,7 @@ def put_varint(out: Bytes, at: int, number: int) -> int:
     return at + 1
 
 
-@jit_inline
+@jit(inline=True)
 def get_varint(data: Bytes, at: int) -> Any:
     """Return a number and the offset after it, -1 if the data ends before."""
     number = 0

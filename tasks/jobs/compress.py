@@ -45,7 +45,7 @@ from gangsaw.tasks.store.state.journal import Journal
 from gangsaw.tasks.store.state.lease import Lease, leased
 from gangsaw.tasks.store.state.ledger import EntryWriter
 from gangsaw.tasks.store.state.records import Records
-from gangsaw.tasks.store.state.target import choose_target, write_skeleton
+from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -170,46 +170,17 @@ def compress(
         dry_run.stop(lambda: plan_of(source, target, layouts, skeleton.objects))
         total = sum(job.n_chunks for job in skeleton.jobs.values())
         log.info("%d chunks of %d arrays -> %s", total, len(layouts), place.work)
+        job = _ChosenJob(source, layouts, skeleton, place, lease, client, options)
         with published("compress", place, skeleton.jobs):
-            if resume:
-                place.work.clean()
-            write_skeleton(place, skeleton.objects, skeleton.jobs)
-            again = client is not None  # without a cluster no worker can be lost
-            arrays = [
-                ArrayRun(
-                    _function(
-                        array,
-                        place.work,
-                        skeleton,
-                        layouts[array.name],
-                        durable=durable,
-                        again=again,
-                    ),
-                    job,
-                )
-                for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
-            ]
+            arrays = job.begin(resume=resume, durable=durable)
             meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
             entries = EntryWriter([array.ledger for array in arrays])
             with watch.checked(lambda: _give_up(arrays, lease)):
-                _run(arrays, entries, meter, client, _seeing(options, source, place.work), lease)
-            had_manifests = [array.had_manifest for array in arrays]
-            with can_be_resumed(), entries.written_on_failure():
-                for number, array in enumerate(arrays):
-                    lease.confirm()
-                    array.finish()
-                    entries.forget(number)
-        if not all(had_manifests):  # a repair keeps the output of an abandoned overwrite
-            place.remove_abandoned()
-    notes = host_notes(
-        {a.function.source.name: a.function.metadata for a in arrays}, "encode", options
-    )
-    notes = (
-        *wide_notes(source.arrays, layouts),
-        *renamed_dims(source.arrays, source.coords),
-        *notes,
-    )
-    return _summary(str(final), source, meter.progress, notes)
+                job.encode(arrays, entries, meter)
+            job.finish(arrays, entries)
+        if not all(array.had_manifest for array in arrays):
+            place.remove_abandoned()  # a repair keeps the output of an abandoned overwrite
+    return _summary(str(final), source, meter.progress, job.notes(arrays))
 
 
 def decompress(
@@ -268,57 +239,87 @@ def _check_apart(source: Source, final: Place) -> None:
         raise BadParams(f"the target {b} and the source {a} overlap: give another target")
 
 
-def _function(
-    array: SourceArray,
-    work: Place,
-    skeleton: Skeleton,
-    layout: ArrayLayout,
-    *,
-    durable: bool,
-    again: bool,
-) -> Transcode:
-    job, place = skeleton.jobs[array.name], work / array.name
-    return Transcode(
-        source=array,
-        target=place,
-        metadata=skeleton.metadata(array.name),
-        journal=Journal(place, job.fingerprint, job.batch_chunks),
-        peak_bytes=layout.peak_bytes(array),
-        durable=durable,
-        again=again,
-        journals=not place.is_far,
-    )
+@dataclass(frozen=True)
+class _ChosenJob:
+    """Job whose target is chosen and leased, with what its steps share.
 
+    Attributes
+    ----------
+    layouts : layout of each array by name
+    skeleton : objects to write before the first chunk, and identities of the arrays' jobs
+    place : location of the store
+    lease : lease of the target
+    """
 
-def _run(
-    arrays: Sequence[ArrayRun],
-    entries: EntryWriter,
-    meter: Meter,
-    client: Client | None,
-    options: Options | None,
-    lease: Lease,
-) -> None:
-    """Process the remaining batches of all arrays."""
-    if options is not None and options.device == "gpu":
-        check_codecs({str(a.function.target): a.function.metadata for a in arrays})
-    known = [array.ledger for array in arrays]
-    meter.resume(
-        sum(one.n_done for one in known),
-        sum(one.raw_bytes for one in known),
-        sum(one.stored_bytes for one in known),
-    )
-    waits = any(array.function.durable for array in arrays)
+    source: Source
+    layouts: Mapping[str, ArrayLayout]
+    skeleton: Skeleton
+    place: Target
+    lease: Lease
+    client: Client | None
+    options: Options | None
 
-    def on_done(array: int, records: Records) -> None:
-        lease.check()
-        arrays[array].add(records)
-        if not arrays[array].function.journals:
-            entries.add(array, records)
-        meter.add(len(records.rows), records.raw_bytes, records.stored_bytes)
+    def begin(self, *, resume: bool, durable: bool) -> list[ArrayRun]:
+        """Write the objects before the first chunk; return each array's finished chunks."""
+        if resume:
+            self.place.work.clean()
+        write_skeleton(self.place, self.skeleton.objects, self.skeleton.jobs)
+        pairs = zip(self.source.arrays, self.skeleton.jobs.values(), strict=True)
+        return [ArrayRun(self._function(array, durable=durable), job) for array, job in pairs]
 
-    works = [_work(array) for array in arrays]
-    with can_be_resumed(), entries.written_on_failure():
-        run_arrays("compress", works, on_done, waits=waits, client=client, options=options)
+    def encode(self, arrays: Sequence[ArrayRun], entries: EntryWriter, meter: Meter) -> None:
+        """Process the remaining batches of all arrays."""
+        options = _seeing(self.options, self.source, self.place.work)
+        if options.device == "gpu":
+            check_codecs({str(a.function.target): a.function.metadata for a in arrays})
+        known = [array.ledger for array in arrays]
+        meter.resume(
+            sum(one.n_done for one in known),
+            sum(one.raw_bytes for one in known),
+            sum(one.stored_bytes for one in known),
+        )
+        waits = any(array.function.durable for array in arrays)
+
+        def on_done(array: int, records: Records) -> None:
+            self.lease.check()
+            arrays[array].add(records)
+            if not arrays[array].function.journals:
+                entries.add(array, records)
+            meter.add(len(records.rows), records.raw_bytes, records.stored_bytes)
+
+        works = [_work(array) for array in arrays]
+        with can_be_resumed(), entries.written_on_failure():
+            run_arrays("compress", works, on_done, waits=waits, client=self.client, options=options)
+
+    def finish(self, arrays: Sequence[ArrayRun], entries: EntryWriter) -> None:
+        """Write the manifests, since all chunks are done."""
+        with can_be_resumed(), entries.written_on_failure():
+            for number, array in enumerate(arrays):
+                self.lease.confirm()
+                array.finish()
+                entries.forget(number)
+
+    def notes(self, arrays: Sequence[ArrayRun]) -> tuple[str, ...]:
+        """Return further lines for the user."""
+        metadata = {array.function.source.name: array.function.metadata for array in arrays}
+        return (
+            *wide_notes(self.source.arrays, self.layouts),
+            *renamed_dims(self.source.arrays, self.source.coords),
+            *host_notes(metadata, "encode", self.options),
+        )
+
+    def _function(self, array: SourceArray, *, durable: bool) -> Transcode:
+        job, place = self.skeleton.jobs[array.name], self.place.work / array.name
+        return Transcode(
+            source=array,
+            target=place,
+            metadata=self.skeleton.metadata(array.name),
+            journal=Journal(place, job.fingerprint, job.batch_chunks),
+            peak_bytes=self.layouts[array.name].peak_bytes(array),
+            durable=durable,
+            again=self.client is not None,  # without a cluster no worker can be lost
+            journals=not place.is_far,
+        )
 
 
 def _work(array: ArrayRun) -> ArrayWork[range, Records]:

@@ -37,8 +37,8 @@ from gangsaw.tasks.store.objects.versions import GONE, array_versions
 from gangsaw.tasks.store.objects.zipped import zarr_at
 from gangsaw.tasks.store.salvage import PIECE, Mending, MendingOf, OpenArray, fill_for, never
 from gangsaw.tasks.store.state.identity import identity_of_store
+from gangsaw.tasks.store.state.job_folder import JobFolder
 from gangsaw.tasks.store.state.missing import RecordedChunks, WholeStore, must_be_whole
-from gangsaw.tasks.store.state.target import JOB
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -283,7 +283,7 @@ def _place_of(array: ZarrArray) -> Place:
 
 def _is_chunked(node: zarr.Group, array: ZarrArray) -> bool:
     """Return True if a job wrote the array chunk by chunk, not as a whole like a coordinate."""
-    return Place(node.store, array.key).has(JOB)
+    return JobFolder(Place(node.store, array.key)).has_job
 
 
 def _check_only(address: str, variables: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64, store_be64
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 Words = npt.NDArray[np.uint32]
 Octets = npt.NDArray[np.uint8]
@@ -191,13 +191,13 @@ def _write(
             at, pending, used = at + (used >> 3), pending << np.uint64(used & ~7), used & 7
 
 
-@jit_inline
+@jit(inline=True)
 def _appended(pending: Any, used: int, word: Any, left: int) -> Any:
     """Put the last `left` bits of a word, 0 to 32, behind those pending at the top of a uint64."""
     return pending | (np.uint64(word) << np.uint64(1)) << np.uint64(63 - used - left), used + left
 
 
-@jit_inline
+@jit(inline=True)
 def _put_bytes(out: Any, at: int, begin: int, end: int, pending: Any, edges: Any) -> None:
     for k in range(8):
         octet = np.uint8(pending >> np.uint64(56 - 8 * k))

@@ -28,7 +28,7 @@ from gangsaw.codecs.bwt.dense.tables import (
 )
 from gangsaw.codecs.core.arrays import Int64, Int64s
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 Words = npt.NDArray[np.uint32]
 Numbers = npt.NDArray[np.int64]
@@ -144,7 +144,7 @@ def begin_runs(
             begin_run(lane_states, tokens, k, labels[k], ranks[k], lengths[k])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def begin_run(
     lane_states: LaneStates, tokens: TokenTrees, k: int, label: Int64, rank: Int64, length: Int64
 ) -> None:
@@ -165,7 +165,7 @@ def begin_run(
     lane_states.value[k] = rank
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def begin_length(
     lane_states: LaneStates, tokens: TokenTrees, k: int, rank: Int64, length: Int64
 ) -> None:
@@ -181,7 +181,7 @@ def begin_length(
     lane_states.rank[k] = rank
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def end_run(lane_states: LaneStates, tokens: TokenTrees, k: int, length: Int64) -> None:
     """Update the histories and running averages of lane k, which select counts, after a run."""
     rank, width = lane_states.rank[k], _width(length)
@@ -195,7 +195,7 @@ def end_run(lane_states: LaneStates, tokens: TokenTrees, k: int, length: Int64) 
     lane_states.width[k] = width
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def end_lane(lane_states: LaneStates, tokens: TokenTrees, k: int) -> None:
     """Mark lane k as ended: its further decisions are not coded, and use separate counts."""
     lane_states.place[k], lane_states.state[k] = AT_END, NOWHERE
@@ -203,7 +203,7 @@ def end_lane(lane_states: LaneStates, tokens: TokenTrees, k: int) -> None:
     lane_states.alive[0] -= 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _width(value: Int64) -> Any:
     """Return floor(log2(value)) of a number >= 1."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

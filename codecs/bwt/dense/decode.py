@@ -35,7 +35,7 @@ from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS, move_back
 from gangsaw.codecs.core.arrays import Bytes, UInt16s, UInt32s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, select, store
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
 from gangsaw.codecs.core.numba.words import store_le64
@@ -117,7 +117,7 @@ def _states(data: Bytes, at: int, n_lanes: int) -> tuple[npt.NDArray[np.uint32],
     return states, end
 
 
-@jit_norefs
+@jit(norefs=True)
 def replay(
     model: MixedCounts,
     lane_states: LaneStates,
@@ -170,7 +170,7 @@ def replay(
     return at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _end(lane_states: LaneStates, tokens: TokenTrees, text: LanesOut, k: int) -> bool:
     """Write the decoded run of lane k and start its next run; return False if it is too long."""
     at, end, length = lane_states.at[k], lane_states.end[k], np.int64(lane_states.value[k])
@@ -187,7 +187,7 @@ def _end(lane_states: LaneStates, tokens: TokenTrees, text: LanesOut, k: int) ->
     return True
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _fill(out: Bytes, at: int, stop: int, end: int, byte: int) -> None:
     """Write `byte` to out[at:stop] in 8-byte words, which may overwrite up to out[end]."""
     while at < stop and at + 8 <= end:

@@ -33,7 +33,7 @@ from gangsaw.codecs.bwt.dense.step import go_on, has_decisions, locate_counts, n
 from gangsaw.codecs.bwt.lanes.cut import RunLanes
 from gangsaw.codecs.core.arrays import Bytes, UInt16s, UInt32s
 from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, resize_to, select, store
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
 from gangsaw.codecs.core.numba.vectors.ratios import small_quotients
@@ -90,7 +90,7 @@ def _coded(records: npt.NDArray[np.uint16], steps: int, n_lanes: int) -> Bytes:
     return np.concatenate((heads, words[first:].astype("<u2", copy=False).view(np.uint8)))
 
 
-@jit_norefs
+@jit(norefs=True)
 def record_decisions(
     model: MixedCounts,
     lane_states: LaneStates,
@@ -124,7 +124,7 @@ def record_decisions(
     return step
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _end(lane_states: LaneStates, tokens: TokenTrees, runs: LabelledRuns, k: int) -> None:
     """Move lane k to its next run, or mark it as ended."""
     run = lane_states.at[k]

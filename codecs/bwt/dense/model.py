@@ -26,7 +26,7 @@ from gangsaw.codecs.bwt.dense.tables import (
     RANK_STATES,
 )
 from gangsaw.codecs.bwt.dense.weights import packed_weights
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
     as_float_bits,
@@ -103,7 +103,7 @@ def fresh_model(n_lanes: int, rows: int) -> MixedCounts:
     )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def predict_decisions(
     model: MixedCounts, at_state: Vector, at_own: Vector, at_weights: Vector
 ) -> Any:
@@ -126,7 +126,7 @@ def predict_decisions(
     return squash(z), (own, stretched, weights)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def learn_decisions(
     model: MixedCounts,
     at_state: Vector,
@@ -152,19 +152,19 @@ def learn_decisions(
         halve_items(model.states, at_state, PAIR_FULL, PAIR_REST, PAIR)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _stretch(zeros: Vector, ones: Vector) -> Any:
     """Return log2(ones / zeros) of stored counts in 1/256, linear between powers of two."""
     return (as_float_bits(ones) - as_float_bits(zeros)) >> STRETCH_SHIFT
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _moved(weight: Vector, error: Vector, stretched: Vector) -> Any:
     moved = weight + ((error * stretched + (1 << 14)) >> 15)
     return maximum(minimum(moved, MOST_WEIGHT), -MOST_WEIGHT - 1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _counted(own: Vector, bit: Vector) -> Any:
     """Add a decision to the slow and fast counts of each lane; halve counts that are full."""
     zero = 2 << SLOW_ZEROS | 2

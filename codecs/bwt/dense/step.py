@@ -19,13 +19,13 @@ from gangsaw.codecs.bwt.dense.tables import (
     SHIFT,
     SHIFTS,
 )
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import Vector, bits_of, load, minimum, select, store
 from gangsaw.codecs.core.numba.vectors.items import load_items
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right as shifted
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def locate_counts(lane_states: LaneStates) -> Any:
     """Return each lane's tree node, and its offsets of shared counts, own counts and weights."""
     place = load(lane_states.place, 0, OF_LANES)
@@ -35,7 +35,7 @@ def locate_counts(lane_states: LaneStates) -> Any:
     return place, load(lane_states.state, 0, OF_LANES) + node, at_own, at_weights
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def has_decisions(place: Vector) -> Any:
     """Return a mask of the lanes that have not ended.
 
@@ -44,7 +44,7 @@ def has_decisions(place: Vector) -> Any:
     return shifted(place, NUMBER) > 0
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def next_bits(lane_states: LaneStates, place: Vector) -> Any:
     """Return the next decision of each lane in an encoder, 0 or 1.
 
@@ -57,14 +57,14 @@ def next_bits(lane_states: LaneStates, place: Vector) -> Any:
     )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def append_bits(lane_states: LaneStates, place: Vector, bit: Vector) -> None:
     """Append decoded decisions to the values of lanes whose tree node is a bit of the value."""
     value = load(lane_states.value, 0, OF_LANES)
     store(lane_states.value, 0, select((place & IN_BITS) > 0, value + value + bit, value))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def go_on(lane_states: LaneStates, tokens: TokenTrees, place: Vector, bit: Vector) -> Any:
     """Move lanes to the next tree nodes; return masks of lanes after a rank, and after a length."""
     place = load_items(tokens.places, (shifted(place, NUMBER) << 1) + bit)

@@ -28,7 +28,7 @@ from gangsaw.codecs.core.entropy.rans_tables import (
     TOTAL,
     build_decoder_table,
 )
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import store_le64
 
 RAW = 16  # bits read from a state at once
@@ -91,7 +91,7 @@ def decode_fast_lanes(words: Words, slots: Slots, rows: Rows, out: npt.NDArray[n
     return bool(read_lanes(words, slots, rows.reshape(-1), live, symbol_states, out))
 
 
-@jit_norefs
+@jit(norefs=True)
 def read_lanes(
     words: UInt16s, slots: Slots, rows: UInt64s, live: UInt64s, symbol_states: Bytes, out: Bytes
 ) -> bool:
@@ -120,7 +120,7 @@ def read_lanes(
     return True
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _read_run(
     words: UInt16s, slots: Slots, rows: UInt64s, row: np.uint64, symbol_states: Bytes, out: Bytes
 ) -> bool:
@@ -151,7 +151,7 @@ def _read_run(
     return True
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _get(
     slots: Slots, context: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
@@ -163,7 +163,7 @@ def _get(
     return U(entry) & U(255), x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _refill(x: np.uint64, at: np.uint64, words: UInt16s) -> tuple[np.uint64, np.uint64]:
     """Append a word to the rANS state x if it is too low; return the state and the word offset."""
     word = U(words[at])
@@ -171,7 +171,7 @@ def _refill(x: np.uint64, at: np.uint64, words: UInt16s) -> tuple[np.uint64, np.
     return (x << U(16) | word if is_low else x), at + (U(1) if is_low else U(0))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _get_bits(
     symbol: np.uint64, x: np.uint64, at: np.uint64, words: UInt16s
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
@@ -185,7 +185,7 @@ def _get_bits(
     return U(get_least_number(symbol)) | value, x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _fill(out: Bytes, begin: np.uint64, stop: np.uint64, end: np.uint64, symbol: np.uint64) -> None:
     """Write a symbol to out[begin:stop] in 8-byte words, which may overwrite up to out[end]."""
     pattern = symbol * ONES

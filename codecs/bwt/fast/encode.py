@@ -11,7 +11,7 @@ from gangsaw.codecs.bwt.fast.tokens import RunTokens
 from gangsaw.codecs.bwt.lanes.cut import RunLanes
 from gangsaw.codecs.core.arrays import Int64, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 RAW = 16  # bits coded into a state at once
 STATE_WORDS = 2
@@ -90,7 +90,7 @@ def write_lanes(
     return True
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put(x: np.uint64, at: int, entry: np.uint32, words: UInt16s) -> tuple[np.uint64, int]:
     """Encode a symbol into the rANS state x; return the state and the offset of the last word."""
     frequency, first = U(entry) & U(0xFFFF), U(entry >> np.uint32(16))
@@ -102,7 +102,7 @@ def _put(x: np.uint64, at: int, entry: np.uint32, words: UInt16s) -> tuple[np.ui
     return quotient * (U(TOTAL) - frequency) + x + first, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put_bits(
     x: np.uint64, at: int, value: Int64, bits: Int64, words: UInt16s
 ) -> tuple[np.uint64, int]:
@@ -116,7 +116,7 @@ def _put_bits(
     return _put_raw(x, at, value, bits, words)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put_raw(
     x: np.uint64, at: int, value: Int64, bits: Int64, words: UInt16s
 ) -> tuple[np.uint64, int]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bools, Int64s
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 
 MOST_TABLES = 24  # per kind: 48 tables of 16 KiB stay in a core's own cache
 BITS = 16  # fraction bits of a logarithm
@@ -65,7 +65,7 @@ def merge(counts: Int64s, table_of: Int64s) -> None:
     _number(joined, costs, table_of)
 
 
-@jit_part
+@jit(part=True)
 def _number(joined: Int64s, costs: Int64s, table_of: Int64s) -> None:
     """Number the contexts that remain after merging by first occurrence; fill the table of each."""
     n, tables, before = joined.size, 0, 0
@@ -84,7 +84,7 @@ def _number(joined: Int64s, costs: Int64s, table_of: Int64s) -> None:
         table_of[i] = before
 
 
-@jit_part
+@jit(part=True)
 def _best(gains: Int64s, live: Bools) -> Any:
     """Return the pair of remaining contexts whose merging gains most bits."""
     best, first, second = -(1 << 62), 0, 0
@@ -95,7 +95,7 @@ def _best(gains: Int64s, live: Bools) -> Any:
     return first, second
 
 
-@jit_part
+@jit(part=True)
 def _cost(counts: Int64s, i: int, j: int) -> Any:
     """Return the bits, times 2^BITS, to code the symbols of one or two contexts and their table."""
     total, symbols = 0, 0
@@ -111,7 +111,7 @@ def _cost(counts: Int64s, i: int, j: int) -> Any:
     return bits + total * _log(total) + ((SYMBOL_BITS * symbols + TABLE_BITS) << BITS)
 
 
-@jit_part
+@jit(part=True)
 def _log(n: int) -> Any:
     """Return log2(n), times 2^BITS, from the LOG_WIDTH highest bits of n >= 1."""
     shift: Any = max(0, 64 - np.int64(leading_zeros(np.uint64(n))) - LOG_WIDTH)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import UInt64
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 EXACT = 8  # numbers below this are symbols of their own; above, two symbols per octave
 RANKS, LENGTHS = 0, 1  # kinds of tables
@@ -28,7 +28,7 @@ MOST_SMOOTHED = 1100
 Table = npt.NDArray[np.uint8]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def number_to_symbol(value: UInt64) -> Any:
     """Return the coding symbol of a rank or length - 1: exact below EXACT, else half an octave."""
     if value < EXACT:
@@ -37,13 +37,13 @@ def number_to_symbol(value: UInt64) -> Any:
     return 2 * octave + 2 + (np.int64(value) >> octave - 1 & 1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def bits_below(symbol: UInt64) -> Any:
     """Return the number of extra bits that follow a symbol >= EXACT."""
     return (np.int64(symbol) - 4) >> 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_least_number(symbol: UInt64) -> Any:
     """Return the smallest number that a symbol >= EXACT stands for."""
     return (2 | np.int64(symbol) & 1) << bits_below(symbol)
@@ -99,19 +99,19 @@ NEXT_CLASS = _next_classes()  # adaptive classes of ranks
 NEXT_LENGTH_CLASS = CLASSES * NEXT_CLASS  # shifted to its bits in the state byte
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def rank_context(smoothed: np.uint64, symbol_state: int) -> Any:
     """Return the context for the next rank, from the lane's average rank and the symbol's state."""
     return np.uint64(CLASS[smoothed]) | np.uint64(symbol_state) & np.uint64(CLASSES - 1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def length_context(symbol_state: int, rank: np.uint64) -> Any:
     """Return the context for the length of a run, from its symbol's state and its rank symbol."""
     return np.uint64(symbol_state) & np.uint64(56) | np.uint64(RANK_CLASS[rank])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def update_symbol_state(symbol_state: int, rank: np.uint64, length: np.uint64) -> Any:
     """Return the adaptive state of a text symbol after a run with these rank and length symbols."""
     of_ranks = (np.uint64(symbol_state) & np.uint64(7)) << np.uint64(6) | np.uint64(rank)

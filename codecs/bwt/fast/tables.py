@@ -26,7 +26,7 @@ from gangsaw.codecs.core.arrays import Int64s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import normalise
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 
 KINDS = 2
 BELOW = 2  # bits of a weight after the leading one
@@ -112,7 +112,7 @@ def shorten(weights: UInt32s) -> None:
             weights[t, s] = (weights[t, s] + (1 << shift >> 1)) >> shift << shift
 
 
-@jit_part
+@jit(part=True)
 def _bit_length(value: int) -> Any:
     return 64 - np.int64(leading_zeros(np.uint64(value)))
 
@@ -129,7 +129,7 @@ def write_fast_tables(coder: DecisionCoder, table_of: Int64s, weights: UInt32s) 
     return finish_encoder(coder)
 
 
-@jit_part
+@jit(part=True)
 def _write_map(coder: DecisionCoder, first: int, table_of: Int64s) -> int:
     """Write the table index of each context for ranks or lengths; return the number of tables."""
     tables, same = 1, 1
@@ -143,7 +143,7 @@ def _write_map(coder: DecisionCoder, first: int, table_of: Int64s) -> int:
     return tables
 
 
-@jit_part
+@jit(part=True)
 def _write_weight(coder: DecisionCoder, first: int, above: int, weight: int) -> None:
     length = _bit_length(weight)
     _write_tree(coder, first + above * LENGTH_NODES, WIDTH_BITS, length)
@@ -154,7 +154,7 @@ def _write_weight(coder: DecisionCoder, first: int, above: int, weight: int) -> 
         _write_tree(coder, node, bits, np.int64(weight) >> shift & (1 << bits) - 1)
 
 
-@jit_part
+@jit(part=True)
 def _write_tree(coder: DecisionCoder, first: int, bits: int, value: int) -> None:
     """Write the `bits` lowest bits of a number as adaptive decisions, the highest bit first.
 
@@ -189,7 +189,7 @@ def read_fast_tables(coder: DecisionCoder, table_of: Int64s, weights: UInt32s) -
     return int(coder.state[AT])
 
 
-@jit_part
+@jit(part=True)
 def _read_map(coder: DecisionCoder, first: int, table_of: Int64s) -> int:
     """Fill the table index of each context; return the number of tables, 0 if it is invalid."""
     tables, same = 1, 1
@@ -205,7 +205,7 @@ def _read_map(coder: DecisionCoder, first: int, table_of: Int64s) -> int:
     return tables
 
 
-@jit_part
+@jit(part=True)
 def _read_weight(coder: DecisionCoder, first: int, above: int) -> int:
     """Read the weight of a symbol in a table; return -1 if it is too large.
 
@@ -221,7 +221,7 @@ def _read_weight(coder: DecisionCoder, first: int, above: int) -> int:
     return (1 << bits | below) << length - 1 - bits
 
 
-@jit_part
+@jit(part=True)
 def _read_tree(coder: DecisionCoder, first: int, bits: int) -> int:
     node = 1
     for _ in range(bits):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_part
+from gangsaw.codecs.core.numba.jit import jit
 
 HALVED = 250  # counts above this are halved
 BOUND_BYTES = 4
@@ -40,7 +40,7 @@ def coder_at(data: npt.NDArray[np.uint8], at: int, nodes: int) -> DecisionCoder:
     return DecisionCoder(data, state, np.zeros((nodes, 2), np.int64))
 
 
-@jit_part
+@jit(part=True)
 def _middle(coder: DecisionCoder, node: int) -> int:
     """Return the upper bound of the interval in which the decision is 1."""
     zeros, ones = coder.counts[node]
@@ -49,7 +49,7 @@ def _middle(coder: DecisionCoder, node: int) -> int:
     return int(low + ((high - low) >> 12) * of_one)
 
 
-@jit_part
+@jit(part=True)
 def _learn(coder: DecisionCoder, node: int, bit: int, middle: int) -> None:
     if bit:
         coder.state[HIGH] = middle
@@ -61,7 +61,7 @@ def _learn(coder: DecisionCoder, node: int, bit: int, middle: int) -> None:
         coder.counts[node, 1] >>= 1
 
 
-@jit_part
+@jit(part=True)
 def put_decision(coder: DecisionCoder, node: int, bit: int) -> None:
     """Write a decision, 0 or 1, of a node; if the buffer is full, only the offset advances."""
     _learn(coder, node, bit, _middle(coder, node))
@@ -70,7 +70,7 @@ def put_decision(coder: DecisionCoder, node: int, bit: int) -> None:
         _shift(coder)
 
 
-@jit_part
+@jit(part=True)
 def finish_encoder(coder: DecisionCoder) -> int:
     """Write the bytes of the last decisions; return the end offset."""
     for shift in (24, 16, 8, 0):
@@ -78,14 +78,14 @@ def finish_encoder(coder: DecisionCoder) -> int:
     return int(coder.state[AT])
 
 
-@jit_part
+@jit(part=True)
 def begin_decoder(coder: DecisionCoder) -> None:
     """Read the initial code value of a decoder, four bytes."""
     for _ in range(BOUND_BYTES):
         _get_byte(coder)
 
 
-@jit_part
+@jit(part=True)
 def get_decision(coder: DecisionCoder, node: int) -> int:
     """Read a decision, 0 or 1, of a node. Bytes after the end are 0."""
     middle = _middle(coder, node)
@@ -97,20 +97,20 @@ def get_decision(coder: DecisionCoder, node: int) -> int:
     return bit
 
 
-@jit_part
+@jit(part=True)
 def _shift(coder: DecisionCoder) -> None:
     coder.state[LOW] = coder.state[LOW] << 8 & 0xFFFFFFFF
     coder.state[HIGH] = (coder.state[HIGH] << 8 & 0xFFFFFFFF) | 255
 
 
-@jit_part
+@jit(part=True)
 def _put_byte(coder: DecisionCoder, byte: int) -> None:
     if coder.state[AT] < coder.state[STOP]:
         coder.data[coder.state[AT]] = byte
     coder.state[AT] += 1
 
 
-@jit_part
+@jit(part=True)
 def _get_byte(coder: DecisionCoder) -> None:
     at = coder.state[AT]
     byte = coder.data[at] if at < coder.state[STOP] else 0

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.bwt.lanes.ranks import LIST_WORDS, begin_lists, rank_runs, split_runs
 from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 MOST_LANES = 16  # more cost 0.4 % at 64; half a warp
 LANE_BYTES = 1 << 14  # shorter lanes cost more than they gain
@@ -119,13 +119,13 @@ def cut_by_decisions(ranks: Bytes, lengths: Int32s, starts: Int64s) -> None:
     starts[lane:] = ranks.size
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _decisions(rank: int, length: int) -> Any:
     """Return the number of binary decisions that effort dense takes for a run's rank and length."""
     return 2 * (_below(rank | 1) + _below(length)) + 2
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _below(value: int) -> Any:
     """Return the number of bits below the leading one bit."""
     return 63 - np.int64(leading_zeros(np.uint64(value)))

@@ -23,7 +23,7 @@ from gangsaw.codecs.bwt.lanes.cut import RunLanes, lane_count
 from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 
 BOUND_BYTES = 3  # bytes of a lane's length: n <= 2^23
 SYMBOLS = 256
@@ -130,12 +130,12 @@ def read_symbol_lists(coder: DecisionCoder, lists: Bytes, sizes: Int64s) -> int:
     return int(coder.state[AT])
 
 
-@jit_part
+@jit(part=True)
 def _kind(lane: int, width: int) -> int:
     return (FIRST if lane == 0 else LATER) + width
 
 
-@jit_part
+@jit(part=True)
 def _to_place(left: Bytes, place: int, i: int) -> None:
     """Move the symbol at position `place` of a list forward to position i."""
     symbol = left[place]
@@ -144,7 +144,7 @@ def _to_place(left: Bytes, place: int, i: int) -> None:
     left[i] = symbol
 
 
-@jit_part
+@jit(part=True)
 def _put_number(coder: DecisionCoder, kind: int, value: int, widths: int) -> Any:
     """Write a number below 2^widths as decisions of node group `kind`; return its bit length."""
     first = kind * NUMBER
@@ -159,7 +159,7 @@ def _put_number(coder: DecisionCoder, kind: int, value: int, widths: int) -> Any
     return width
 
 
-@jit_part
+@jit(part=True)
 def _get_number(coder: DecisionCoder, kind: int, widths: int) -> Any:
     """Read a number of `_put_number`; return it and its bit length."""
     first, width, node = kind * NUMBER, 0, 1

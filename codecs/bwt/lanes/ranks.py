@@ -12,7 +12,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s, UInt64, UInt64s
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64
 
 LIST_WORDS = 32  # words of 8 symbols
@@ -21,7 +21,7 @@ EIGHT, BYTE_MASK = U(8), U(255)
 ONES, HIGHS, ALL = U(0x0101010101010101), U(0x8080808080808080), U(0xFFFFFFFFFFFFFFFF)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def find_symbol(word: np.uint64, symbol: np.uint64) -> int:
     """Return the position of a symbol among the eight bytes of a word; 8 if it is not there."""
     difference = word ^ (symbol * ONES)
@@ -29,7 +29,7 @@ def find_symbol(word: np.uint64, symbol: np.uint64) -> int:
     return trailing_zeros(same) >> 3 if same else 8
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def moved_back(word: np.uint64, rank: Int64 | UInt64) -> np.uint64:
     """Return a word of eight list items with its first symbol moved back to position `rank` < 8."""
     shift = U(rank) << U(3)
@@ -37,7 +37,7 @@ def moved_back(word: np.uint64, rank: Int64 | UInt64) -> np.uint64:
     return (word & mask) >> EIGHT | (word & BYTE_MASK) << shift | word & ~mask
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def move_back(words: UInt64s, first: UInt64, rank: UInt64) -> None:
     """Move the first symbol of a list, words[first:first + LIST_WORDS], back to position `rank`."""
     word = words[first]
@@ -52,7 +52,7 @@ def move_back(words: UInt64s, first: UInt64, rank: UInt64) -> None:
     words[last] = moved_back((word & ~BYTE_MASK) | symbol, rank & 7)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def move_to_front(words: UInt64s, head: np.uint64, symbol: np.uint64) -> tuple[np.uint64, int]:
     """Move a symbol to the front of a list; return the first word and the symbol's old position.
 

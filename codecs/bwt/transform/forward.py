@@ -7,7 +7,7 @@ import numpy as np
 from gangsaw.codecs.bwt.transform.rows import UNIT, Transformed, row_count, spacing
 from gangsaw.codecs.bwt.transform.suffixes import suffix_array
 from gangsaw.codecs.core.arrays import Bytes, Int32s, UInt32s
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit
 
 # Bytes per byte: four of the suffix array; at most two and four, times two, of the LMS positions
 # and letters of all levels, as each level is at most half as long as the one before; one of the
@@ -41,7 +41,7 @@ def transform(block: Bytes) -> Transformed:
     return Transformed(bwt, rows)
 
 
-@jit_norefs
+@jit(norefs=True)
 def gather_transform(block: Bytes, suffixes: Int32s, every: int, bwt: Bytes, rows: UInt32s) -> None:
     """Fill the transform from the suffix array: the byte before each suffix, and stored rows.
 

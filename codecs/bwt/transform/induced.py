@@ -13,14 +13,14 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s
 from gangsaw.codecs.core.numba.bits import prefetch
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 AHEAD = 32  # suffixes to prefetch ahead
 ZERO, ONE = np.int32(0), np.int32(1)
 U1 = np.uint64(1)
 
 
-@jit_norefs
+@jit(norefs=True)
 def find_lms(text: Bytes | Int32s, counts: Int32s, lms: Int32s) -> int:
     """Count the letters of a text; fill `lms` with LMS positions, descending; return their number.
 
@@ -41,7 +41,7 @@ def find_lms(text: Bytes | Int32s, counts: Int32s, lms: Int32s) -> int:
     return int(m)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def set_begins(counts: Int32s, buckets: Int32s) -> None:
     """Fill the start of each letter's bucket (the suffixes that begin with it) from the counts."""
     total = ZERO
@@ -50,7 +50,7 @@ def set_begins(counts: Int32s, buckets: Int32s) -> None:
         total += counts[letter]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def set_ends(counts: Int32s, buckets: Int32s) -> None:
     """Fill the end of each letter's bucket (the suffixes that begin with it) from the counts."""
     total = ZERO
@@ -59,7 +59,7 @@ def set_ends(counts: Int32s, buckets: Int32s) -> None:
         buckets[letter] = total
 
 
-@jit_norefs
+@jit(norefs=True)
 def sort_pieces(
     text: Bytes | Int32s, counts: Int32s, buckets: Int32s, lms: Int32s, suffixes: Int32s
 ) -> None:
@@ -83,7 +83,7 @@ def sort_pieces(
     _pieces_of_s(text, buckets, suffixes)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put_l(text: Bytes | Int32s, at: np.int32, buckets: Int32s, suffixes: Int32s) -> None:
     """Append the position before an L suffix to its letter's bucket.
 
@@ -96,7 +96,7 @@ def _put_l(text: Bytes | Int32s, at: np.int32, buckets: Int32s, suffixes: Int32s
     buckets[np.uint64(letter)] += ONE
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _pieces_of_l(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> None:
     last = np.uint64(suffixes.size - 1)
     for i in range(np.uint64(suffixes.size)):
@@ -109,7 +109,7 @@ def _pieces_of_l(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> Non
             suffixes[i] = ~at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _pieces_of_s(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> None:
     for i in range(np.int64(suffixes.size) - 1, -1, -1):
         prefetch(text, np.int64(suffixes[np.uint64(max(i - AHEAD, 0))]))
@@ -122,7 +122,7 @@ def _pieces_of_s(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> Non
             suffixes[np.uint64(i)] = ZERO
 
 
-@jit_norefs
+@jit(norefs=True)
 def name_pieces(text: Bytes | Int32s, lms: Int32s, suffixes: Int32s) -> int:
     """Number the sorted LMS substrings, equal ones alike; return the count of distinct ones.
 
@@ -141,7 +141,7 @@ def name_pieces(text: Bytes | Int32s, lms: Int32s, suffixes: Int32s) -> int:
     return int(names)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _compact(m: np.uint64, suffixes: Int32s) -> None:
     """Move the m complements of positions to the front, as positions."""
     used, i = np.uint64(0), np.uint64(0)
@@ -152,7 +152,7 @@ def _compact(m: np.uint64, suffixes: Int32s) -> None:
         i += U1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _number(text: Bytes | Int32s, m: np.uint64, suffixes: Int32s) -> Any:
     """Replace the length of each LMS substring by its number, from 0; return the count."""
     name, before, length = np.int32(-1), np.uint64(0), np.int32(-1)
@@ -174,7 +174,7 @@ def _number(text: Bytes | Int32s, m: np.uint64, suffixes: Int32s) -> Any:
     return name + ONE
 
 
-@jit_norefs
+@jit(norefs=True)
 def lms_of_names(lms: Int32s, order: Int32s) -> None:
     """Convert sorted indices of LMS positions, counted from the left, to the positions."""
     last = np.uint64(lms.size - 1)
@@ -182,7 +182,7 @@ def lms_of_names(lms: Int32s, order: Int32s) -> None:
         order[i] = lms[last - np.uint64(order[i])]
 
 
-@jit_norefs
+@jit(norefs=True)
 def induce(text: Bytes | Int32s, counts: Int32s, buckets: Int32s, m: int, suffixes: Int32s) -> None:
     """Induce the suffix array from the m sorted LMS positions, which are its first m items."""
     set_ends(counts, buckets)
@@ -193,7 +193,7 @@ def induce(text: Bytes | Int32s, counts: Int32s, buckets: Int32s, m: int, suffix
     _induce_s(text, buckets, suffixes)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _spread(text: Bytes | Int32s, m: int, ends: Int32s, suffixes: Int32s) -> None:
     """Move sorted LMS suffixes to the ends of their letters' buckets; set other items to 0."""
     free = np.int64(suffixes.size)
@@ -210,7 +210,7 @@ def _spread(text: Bytes | Int32s, m: int, ends: Int32s, suffixes: Int32s) -> Non
     suffixes[:free] = ZERO
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _induce_l(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> None:
     last = np.uint64(suffixes.size - 1)
     _induce_one_l(text, np.int32(text.size), buckets, suffixes)
@@ -222,7 +222,7 @@ def _induce_l(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> None:
             _induce_one_l(text, at, buckets, suffixes)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _induce_one_l(text: Bytes | Int32s, at: np.int32, buckets: Int32s, suffixes: Int32s) -> None:
     """Append the suffix before position `at`, of type L, to its letter's bucket.
 
@@ -237,7 +237,7 @@ def _induce_one_l(text: Bytes | Int32s, at: np.int32, buckets: Int32s, suffixes:
     suffixes[place] = ~put if before < letter else put
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _induce_s(text: Bytes | Int32s, buckets: Int32s, suffixes: Int32s) -> None:
     for i in range(np.int64(suffixes.size) - 1, -1, -1):
         prefetch(text, np.int64(suffixes[np.uint64(max(i - AHEAD, 0))]))

@@ -11,7 +11,7 @@ import numpy as np
 from gangsaw.codecs.bwt.transform.rows import MOST_ROWS, Rows, row_count, spacing
 from gangsaw.codecs.core.arrays import Bytes, UInt32s, UInt64
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 BYTE = np.uint32(8)  # bits of the byte, below the row, in a word
 LOW = np.uint32(255)
@@ -74,7 +74,7 @@ def fill_words(bwt: Bytes, first: int, words: UInt32s) -> None:
         _put_word(bwt, i, PARTS - ONE, np.uint64(first), next_of, words)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count(bwt: Bytes, part: UInt64, counts: UInt32s) -> None:
     """Count the byte values in each of PARTS parts; the last part includes the remainder."""
     for i in range(part):
@@ -84,7 +84,7 @@ def _count(bwt: Bytes, part: UInt64, counts: UInt32s) -> None:
         counts[PARTS - ONE, bwt[i]] += np.uint32(1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put_word(
     bwt: Bytes, i: UInt64, k: UInt64, first: UInt64, next_of: UInt32s, words: UInt32s
 ) -> None:
@@ -98,7 +98,7 @@ def _put_word(
     next_of[k, symbol] = row + np.uint32(1)
 
 
-@jit_norefs
+@jit(norefs=True)
 def follow_chains(words: UInt32s, rows: UInt32s, every: int, at: UInt32s, out: Bytes) -> bool:
     """Fill `out` along the chains from all stored rows; return True if each ends at the next one.
 
@@ -116,7 +116,7 @@ def follow_chains(words: UInt32s, rows: UInt32s, every: int, at: UInt32s, out: B
     return bool(good)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _steps(
     words: UInt32s,
     begin: np.uint64,

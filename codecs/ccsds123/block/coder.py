@@ -17,7 +17,7 @@ from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.core.arrays import Bytes, UInt32s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64, store_be64
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 
 SEGMENT = 64  # blocks in a segment: the longest run of zero blocks
 REST_OF_SEGMENT = 4  # unary code of a run that ends with its segment
@@ -115,7 +115,7 @@ def _put(out: Bytes, position: int, value: int, width: int) -> Any:
     return position + width
 
 
-@jit_part
+@jit(part=True)
 def _segment_end(block: int, interval: int, n_blocks: int) -> int:
     """Return the end of a block's segment; a run of zero blocks stays within one segment."""
     start = block - block % interval
@@ -141,14 +141,14 @@ def _encode_blocks(blocks: UInt32s, depth: int, width: int, interval: int, out: 
     return position
 
 
-@jit_part
+@jit(part=True)
 def _put_run(run: int, reaches_end: bool, width: int, out: Bytes, position: int) -> Any:
     """Write a run of zero blocks: codes 0..3 for 1..4 blocks, REST_OF_SEGMENT, or its length."""
     code = run - 1 if run <= REST_OF_SEGMENT else REST_OF_SEGMENT if reaches_end else run
     return _put(out, position + width + 1 + code, 1, 1)
 
 
-@jit_part
+@jit(part=True)
 def _put_block(block: UInt32s, depth: int, width: int, out: Bytes, position: int) -> Any:
     size, total, n_options = block.size, _total(block), (1 << width) - 2
     k = _best_split(block, total, n_options)
@@ -170,7 +170,7 @@ def _total(block: UInt32s) -> Any:
     return np.int64(total)
 
 
-@jit_part
+@jit(part=True)
 def _best_split(block: UInt32s, total: int, n_options: int) -> int:
     """Return the smallest k with the shortest split-sample code of a block of residuals.
 
@@ -193,7 +193,7 @@ def _saved(block: UInt32s, k: int) -> Any:
     return np.int64(saved)
 
 
-@jit_part
+@jit(part=True)
 def _split_bits(block: UInt32s, k: int) -> Any:
     bits = np.uint64(block.size * (k + 1))
     for value in block:
@@ -201,7 +201,7 @@ def _split_bits(block: UInt32s, k: int) -> Any:
     return np.int64(bits)
 
 
-@jit_part
+@jit(part=True)
 def _extension_bits(block: UInt32s) -> Any:
     bits = 1 + block.size // 2
     for i in range(0, block.size, 2):
@@ -209,13 +209,13 @@ def _extension_bits(block: UInt32s) -> Any:
     return bits
 
 
-@jit_part
+@jit(part=True)
 def _pair_code(first: int, second: int) -> Any:
     both = np.int64(first) + np.int64(second)
     return both * (both + 1) // 2 + np.int64(second)
 
 
-@jit_part
+@jit(part=True)
 def _put_raw(block: UInt32s, depth: int, width: int, out: Bytes, position: int) -> Any:
     position = _put(out, position, (1 << width) - 1, width)
     for value in block:
@@ -223,7 +223,7 @@ def _put_raw(block: UInt32s, depth: int, width: int, out: Bytes, position: int) 
     return position
 
 
-@jit_part
+@jit(part=True)
 def _put_extension(block: UInt32s, width: int, out: Bytes, position: int) -> Any:
     position = _put(out, position, 1, width + 1)
     for i in range(0, block.size, 2):
@@ -231,7 +231,7 @@ def _put_extension(block: UInt32s, width: int, out: Bytes, position: int) -> Any
     return position
 
 
-@jit_part
+@jit(part=True)
 def _put_split(block: UInt32s, k: int, width: int, out: Bytes, position: int) -> Any:
     """Write a block with split option k: unary parts (short ones as a word), then remainders."""
     position = _put(out, position, k + 1, width)
@@ -253,7 +253,7 @@ def _put_split(block: UInt32s, k: int, width: int, out: Bytes, position: int) ->
     return position
 
 
-@jit_part
+@jit(part=True)
 def _put_remainders(block: UInt32s, k: int, out: Bytes, position: int) -> Any:
     held = length = 0
     for value in block:
@@ -324,7 +324,7 @@ def _decode_blocks(
     return block, position
 
 
-@jit_part
+@jit(part=True)
 def _get_run(data: Bytes, position: int, end: int, block: int, segment_end: int) -> tuple[int, int]:
     """Decode a run of zero blocks; return the block after it, and the position after its code."""
     one = _one(data, position, end)
@@ -339,7 +339,7 @@ def _get_run(data: Bytes, position: int, end: int, block: int, segment_end: int)
     return last, one + 1
 
 
-@jit_part
+@jit(part=True)
 def _get_raw(data: Bytes, position: int, end: int, depth: int, out: UInt32s) -> int:
     if position + out.size * depth > end:
         return TRUNCATED
@@ -349,7 +349,7 @@ def _get_raw(data: Bytes, position: int, end: int, depth: int, out: UInt32s) -> 
     return position
 
 
-@jit_part
+@jit(part=True)
 def _get_split(data: Bytes, position: int, end: int, k: int, depth: int, out: UInt32s) -> int:
     highest = (1 << depth) - 1
     for i in range(out.size):
@@ -373,7 +373,7 @@ def _get_split(data: Bytes, position: int, end: int, k: int, depth: int, out: UI
     return position
 
 
-@jit_part
+@jit(part=True)
 def _get_extension(data: Bytes, position: int, end: int, depth: int, out: UInt32s) -> int:
     for i in range(0, out.size, 2):
         one = _one(data, position, end)
@@ -389,7 +389,7 @@ def _get_extension(data: Bytes, position: int, end: int, depth: int, out: UInt32
     return position
 
 
-@jit_part
+@jit(part=True)
 def _triangular_root(code: int) -> Any:
     """Return the largest n with n (n + 1) / 2 <= code. A rounded root may be off by one."""
     root = np.int64((math.sqrt(8.0 * code + 1.0) - 1.0) / 2.0)

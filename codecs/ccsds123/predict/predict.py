@@ -21,7 +21,7 @@ from numba.core import cgutils
 from gangsaw.codecs.ccsds123.predict.plan import Plan, Predictor
 from gangsaw.codecs.ccsds123.predict.rows import HALO, BandRows, RowLayout, group_lanes
 from gangsaw.codecs.core.arrays import Int64s, NumpyArray
-from gangsaw.codecs.core.numba.jit import intrinsic, jit, jit_part
+from gangsaw.codecs.core.numba.jit import intrinsic, jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
     emit_call,
@@ -38,7 +38,7 @@ from gangsaw.codecs.core.numba.vectors.integers import (
 from gangsaw.codecs.core.numba.vectors.tuples import inner_product, load_tuple, store_tuple
 
 
-@jit_part
+@jit(part=True)
 def _map_residual(sample: Vector, doubled: Vector, p: Predictor) -> Any:
     """Return the mapped residual delta (4.11) of a sample and its double-resolution prediction."""
     predicted = doubled >> 1
@@ -149,7 +149,7 @@ class Bands(NamedTuple):
     half: tuple[None, ...]
 
 
-@jit_part
+@jit(part=True)
 def difference_row(g: Bands, y: int, first: int) -> None:
     """Compute the central differences d = 4s - sigma (4.5) of row y with its halo.
 
@@ -169,13 +169,13 @@ def difference_row(g: Bands, y: int, first: int) -> None:
                 store(g.differences, z - first, (load(samples, z, g.half) << 2) - total)
 
 
-@jit_part
+@jit(part=True)
 def _intervals_at(t: int, columns: int, p: Predictor) -> Any:
     """Return the increments of the scaling exponent before t, not clipped; negative in row 0."""
     return (t - columns) >> p.interval
 
 
-@jit_part
+@jit(part=True)
 def _update_after(intervals: int, p: Predictor) -> Any:
     """Return left shift, rounding term and right shift of the weight update (4.10).
 
@@ -186,7 +186,7 @@ def _update_after(intervals: int, p: Predictor) -> Any:
     return max(-rho, 0), 1 << max(rho, 0), max(rho, 0) + 1
 
 
-@jit_part
+@jit(part=True)
 def predict_band_row(
     g: Bands, y: int, first: int, lane: int, out: NumpyArray, at: int, step: int
 ) -> None:
@@ -242,7 +242,7 @@ def residual_rows(g: Bands, y: int, rows: int, out: NumpyArray, step: int) -> No
             predict_band_row(g, y + r, first, lane, out, r * g.layout.columns * step + lane, step)
 
 
-@jit_part
+@jit(part=True)
 def begin_band_row(g: Bands, y: int, row: int) -> Any:
     """Return the index in `g.samples` of a row of the batch; set W and NW of x = 0 to N (4.5.2)."""
     width, pitch = g.layout.width, g.layout.pitch

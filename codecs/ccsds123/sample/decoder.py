@@ -43,7 +43,7 @@ from gangsaw.codecs.core.numba.bits import (
     shift_left,
     shift_right,
 )
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part, jit_restrict_part
+from gangsaw.codecs.core.numba.jit import jit
 
 WINDOW = 57  # guaranteed bits in a 64-bit word that is loaded at a byte address
 PREFETCH_STEPS, AHEAD = 8, 40  # AHEAD: the bytes that PREFETCH_STEPS steps mostly read
@@ -81,7 +81,7 @@ class DecoderState(NamedTuple):
     window: UInt64s  # (lanes,) uint64 the bits from `position` on
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def choose_codes(
     code: NumpyArray,
     accumulator: NumpyArray,
@@ -111,31 +111,31 @@ def choose_codes(
         code[z] = min(max(k, zero), most)
 
 
-@jit_part
+@jit(part=True)
 def load_windows(window: UInt64s, data: Bytes, position: Int64s, lo: int, hi: int) -> None:
     """Load eight bytes of the stream at each lane's bit position, without conversion to bits.
 
-    Not `jit_restrict`: LLVM would vectorise the loop, but a gather needs as many loads.
+    Not `jit(restrict=True)`: LLVM would vectorise the loop, but a gather needs as many loads.
     """
     for z in range(lo, hi):
         window[z] = load_raw64(data, position[z] >> 3)
 
 
-@jit_part
+@jit(part=True)
 def prefetch_windows(data: Bytes, position: Int64s, lo: int, hi: int) -> None:
     """Prefetch the bytes of the next steps: processors detect few streams by themselves."""
     for z in range(lo, hi):
         prefetch(data, (position[z] >> 3) + AHEAD)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def shift_windows(window: UInt64s, position: Int64s, lo: int, hi: int) -> None:
     """Convert the loaded bytes to the bits from each position on, of which WINDOW are valid."""
     for z in range(lo, hi):
         window[z] = big_endian(window[z]) << np.uint64(position[z] & 7)
 
 
-@jit_part
+@jit(part=True)
 def complete_windows(window: UInt64s, data: Bytes, position: Int64s, lo: int, hi: int) -> None:
     """Fill the last bits of each lane's 64-bit window from the ninth byte."""
     for z in range(lo, hi):
@@ -143,7 +143,7 @@ def complete_windows(window: UInt64s, data: Bytes, position: Int64s, lo: int, hi
         window[z] |= np.uint64(data[(at >> 3) + 8]) >> np.uint64(8 - (at & 7))
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def measure_codewords(
     delta: NumpyArray,
     code: NumpyArray,
@@ -174,7 +174,7 @@ def measure_codewords(
         code[z] = fit((unary << LENGTH_BITS) + bits, code)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def read_codewords(
     delta: NumpyArray,
     position: Int64s,
@@ -199,7 +199,7 @@ def read_codewords(
         position[z] = min(position[z] + fit(unary + bits, code), cap)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _read_step(
     c: Decoder, a: DecoderState, s: State, data: Bytes, step: int, lo: int, hi: int
 ) -> None:
@@ -216,7 +216,7 @@ def _read_step(
     read_codewords(s.delta, a.position, a.window, a.code, c.depth, c.cap, lo, hi)
 
 
-@jit_part
+@jit(part=True)
 def _begin_band(c: Decoder, a: DecoderState, s: State, data: Bytes, z: int) -> None:
     at = a.start[z]
     word = load_be64(data, at >> 3) << np.uint64(at & 7)
@@ -225,7 +225,7 @@ def _begin_band(c: Decoder, a: DecoderState, s: State, data: Bytes, z: int) -> N
     a.accumulator[z] = a.first[z]
 
 
-@jit_part
+@jit(part=True)
 def _report(a: DecoderState, s: State, z: int) -> int:
     """Return the error status of band z, which has ended, or 0."""
     if a.position[z] != a.end[z]:
@@ -233,7 +233,7 @@ def _report(a: DecoderState, s: State, z: int) -> int:
     return wave.IMPOSSIBLE_RESIDUAL if s.bad[z] != 0 else 0
 
 
-@jit_part
+@jit(part=True)
 def _decode_strip(
     p: WavePredictor,
     s: State,

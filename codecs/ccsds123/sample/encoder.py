@@ -31,7 +31,7 @@ from gangsaw.codecs.ccsds123.sample.bit_string import (
 )
 from gangsaw.codecs.ccsds123.sample.statistics import count_at, update_statistics
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
     any_lane,
@@ -68,7 +68,7 @@ class LaneState(NamedTuple):
     scratch: NumpyArray
 
 
-@jit_part
+@jit(part=True)
 def codeword(c: Coder, delta: Vector, sums: Vector, count: int) -> Any:
     """Return values and lengths of the codewords of a vector of mapped residuals, t >= 1.
 
@@ -87,7 +87,7 @@ def codeword(c: Coder, delta: Vector, sums: Vector, count: int) -> Any:
     return value, select(short, quotient + k + 1, c.unary_limit + c.depth)
 
 
-@jit_part
+@jit(part=True)
 def _write(
     words: Vector, used: Vector, state: LaneState, lane: int, lanes: tuple[None, ...]
 ) -> Any:
@@ -100,7 +100,7 @@ def _write(
     return used & 7
 
 
-@jit_part
+@jit(part=True)
 def encode_band_row(
     c: Coder,
     deltas: NumpyArray,

@@ -14,7 +14,7 @@ from gangsaw.codecs.ccsds123.sample.encoder import codeword
 from gangsaw.codecs.ccsds123.sample.statistics import count_at, update_statistics
 from gangsaw.codecs.core.arrays import Bytes, NumpyArray, UInt32s
 from gangsaw.codecs.core.numba.bits import store_be64
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store, value_of
 
 BATCH_SAMPLES = 1 << 17  # samples coded between two checks of the output's capacity
@@ -36,7 +36,7 @@ class CodewordState(NamedTuple):
     lanes: tuple[None, ...]
 
 
-@jit_part
+@jit(part=True)
 def encode_row_codewords(c: Coder, deltas: UInt32s, row: int, t: int, state: CodewordState) -> None:
     """Compute the codewords of one row of all bands, one each; `state` is a `CodewordState`."""
     sums, values, lengths, lanes = state.sums, state.values, state.lengths, state.lanes
@@ -59,13 +59,13 @@ def encode_row_codewords(c: Coder, deltas: UInt32s, row: int, t: int, state: Cod
             store(sums, z, update_statistics(c, s, delta, count))
 
 
-@jit_part
+@jit(part=True)
 def _to_top(word: np.uint64, used: int) -> Any:
     gap = 64 - used
     return (word << np.uint64(gap >> 1)) << np.uint64(gap - (gap >> 1))  # a gap may be 64
 
 
-@jit_part
+@jit(part=True)
 def append_row(
     values: NumpyArray,
     lengths: NumpyArray,

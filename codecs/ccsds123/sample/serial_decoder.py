@@ -15,12 +15,12 @@ from gangsaw.codecs.ccsds123.wave.reconstruct import OUT_OF_RANGE, reconstruct
 from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 
 IMPOSSIBLE = -1  # error code instead of a position: a residual of more than D bits
 
 
-@jit_part
+@jit(part=True)
 def _read_word(data: Bytes, at: int) -> Any:
     """Return the 64 bits from bit position `at` on."""
     byte, skip = at >> 3, np.uint64(at & 7)
@@ -28,7 +28,7 @@ def _read_word(data: Bytes, at: int) -> Any:
     return load_be64(data, byte) << skip | last
 
 
-@jit_part
+@jit(part=True)
 def _choose_code(accumulator: int, count: int, depth: int) -> Any:
     threshold = accumulator + (49 * count >> 7)
     k = max(leading_zeros(count) - leading_zeros(threshold), 0)
@@ -37,7 +37,7 @@ def _choose_code(accumulator: int, count: int, depth: int) -> Any:
     return min(max(k, 0), depth - 2)
 
 
-@jit_part
+@jit(part=True)
 def _read_codeword(data: Bytes, at: int, k: int, unary_limit: int, depth: int) -> Any:
     """Decode a codeword with parameter k; return its value and its length in bits."""
     word = _read_word(data, at)
@@ -50,14 +50,14 @@ def _read_codeword(data: Bytes, at: int, k: int, unary_limit: int, depth: int) -
     return (zeros << k) + low, zeros + 1 + k
 
 
-@jit_part
+@jit(part=True)
 def _update(accumulator: int, count: int, rescale_at: int, value: int) -> int:
     if count == rescale_at:
         return (accumulator + value + 1) >> 1
     return accumulator + value
 
 
-@jit_part
+@jit(part=True)
 def _next(count: int, rescale_at: int) -> int:
     """Return the sample counter Gamma after one more sample."""
     return (count + 1) >> 1 if count == rescale_at else count + 1

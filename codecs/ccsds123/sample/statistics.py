@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.predict.plan import Coder
-from gangsaw.codecs.core.numba.jit import jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import Vector
 
 
-@jit_part
+@jit(part=True)
 def count_at(c: Coder, t: int) -> Any:
     """Return the counter Gamma(t), t >= 1: it counts to top_count, then repeats from half of it."""
     count = c.first_count + t - 1
@@ -30,7 +30,7 @@ def counts(coder: Coder, begin: int, end: int) -> npt.NDArray[np.int64]:
     return np.where(t <= climb, first + t, fall)
 
 
-@jit_part
+@jit(part=True)
 def update_statistics(c: Coder, sums: Vector, delta: Vector, count: int) -> Any:
     """Return the accumulator Sigma after coding delta at counter value `count`."""
     total = sums + delta

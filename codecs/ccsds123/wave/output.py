@@ -12,7 +12,7 @@ from gangsaw.codecs.ccsds123.wave.state import LANES, RUN, State, ring_row
 from gangsaw.codecs.ccsds123.wave.wavefront import WavePredictor
 from gangsaw.codecs.core.arrays import NumpyArray, UInt32s
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointer_at
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part, jit_restrict_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.tiles import transpose_tile
 
 
@@ -58,7 +58,7 @@ def write_samples(
             _write_window(p, s, out, group, window * RUN)
 
 
-@jit_part
+@jit(part=True)
 def _write_window(p: WavePredictor, s: State, out: SampleTarget, group: int, t: int) -> None:
     length, end = RUN + LANES, min(t + RUN, p.samples)  # band z is z - group steps behind
     for i in range(0, length, LANES):
@@ -69,7 +69,7 @@ def _write_window(p: WavePredictor, s: State, out: SampleTarget, group: int, t: 
         _write_band(out, out.address + z * out.z_stride, p.columns, t, end, run)
 
 
-@jit_part
+@jit(part=True)
 def _write_band(
     out: SampleTarget, band: int, columns: int, t: int, end: int, run: NumpyArray
 ) -> None:
@@ -87,7 +87,7 @@ def _write_band(
         t, y, x, run = t + n, y + 1, 0, ahead(run, n)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def _write_row(row: NumpyArray, stride: int, run: NumpyArray, n: int) -> None:
     if stride == 1:  # a contiguous row, which LLVM vectorises
         for i in range(n):
@@ -97,7 +97,7 @@ def _write_row(row: NumpyArray, stride: int, run: NumpyArray, n: int) -> None:
             row[i * stride] = fit(run[i], row)
 
 
-@jit_part
+@jit(part=True)
 def read_residuals(
     p: WavePredictor,
     place: SampleTarget,
@@ -121,7 +121,7 @@ def read_residuals(
             _read_band(place, place.address + z * place.z_stride, p.columns, begin, end, run)
 
 
-@jit_part
+@jit(part=True)
 def _read_band(
     place: SampleTarget, band: int, columns: int, t: int, end: int, run: UInt32s
 ) -> None:
@@ -139,13 +139,13 @@ def _read_band(
         t, y, x, run = t + n, y + 1, 0, ahead(run, n)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def _read_row(row: NumpyArray, stride: int, run: UInt32s, n: int) -> None:
     for i in range(n):
         run[i] = fit(row[i * stride], run)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def put_residual(place: SampleTarget, z: int, y: int, x: int, value: int) -> None:
     """Write a residual to the position of its sample; its width must suffice."""
     at = place.address + z * place.z_stride + y * place.y_stride + x * place.x_stride

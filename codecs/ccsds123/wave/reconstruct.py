@@ -28,27 +28,27 @@ from gangsaw.codecs.ccsds123.wave.wavefront import WavePredictor
 from gangsaw.codecs.core.arrays import NumpyArray, UInt32s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointers
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 
 WIDE_NEIGHBOR, NARROW_NEIGHBOR, WIDE_COLUMN, NARROW_COLUMN = range(len(LOCAL_SUMS))
 IMPOSSIBLE_RESIDUAL = 1  # status: a residual whose sample is outside s_min..s_max
 OUT_OF_RANGE = "a mapped residual lies outside the range of the samples"
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _row_back(s: State, row: int, back: int) -> Any:
     """Return the samples of the step `back` steps before ring row `row`."""
     row -= back
     return ahead(s.ring, (row + s.rows if row < 0 else row) * s.width)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _band_before(s: State, row: int) -> Any:
     """Return the samples W of the previous band, for narrow local sums in the first image row."""
     return ahead(_row_back(s, row, 2), -1)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _difference_row(p: WavePredictor, s: State, step: int, back: int) -> Any:
     """Return the differences of the band z - back at the same t, for each band z; 0 if back > P."""
     rows = difference_rows(p.prediction_bands)
@@ -57,13 +57,13 @@ def _difference_row(p: WavePredictor, s: State, step: int, back: int) -> Any:
     return ahead(s.differences, (step - back + rows) % rows * s.width - back)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _directional_rows(s: State, step: int) -> Any:
     first = ahead(s.directional, (step & 1) * wavefront.GROUP * s.lanes)
     return first, ahead(first, s.lanes), ahead(first, 2 * s.lanes)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _local_sum(p: WavePredictor, s: State, step: int, lo: int, hi: int) -> None:
     border, row = ahead(s.border, s.origin - step), step % s.rows
     west, north = _row_back(s, row, 1), _row_back(s, row, p.columns)
@@ -82,19 +82,19 @@ def _local_sum(p: WavePredictor, s: State, step: int, lo: int, hi: int) -> None:
         )
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _weight_rows(s: State, term: int) -> Any:
     first = ahead(s.weights, term * s.lanes)
     return first, ahead(first, s.lanes), ahead(first, 2 * s.lanes)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _group_rows(p: WavePredictor, s: State, step: int, i: int) -> Any:
     first = _difference_row(p, s, step, i)
     return first, _difference_row(p, s, step, i + 1), _difference_row(p, s, step, i + 2)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _inner_product(p: WavePredictor, s: State, step: int, lo: int, hi: int) -> None:
     left, right = ahead(s.left, s.origin + 1 - step), ahead(s.right, s.origin + 1 - step)
     update, term = wavefront.WeightUpdate(s.sign, left, right, (4 << p.resolution) - 1), 0
@@ -122,7 +122,7 @@ def advance(p: WavePredictor, s: State, step: int, lo: int, hi: int) -> None:
     wavefront.central_difference(_difference_row(p, s, step, 0), now, s.sigma, lo, hi)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _predict_first(p: WavePredictor, before: NumpyArray, z: int) -> Any:
     """Return the double-resolution prediction at t = 0: first sample of the previous band."""
     known = z > 0 and p.prediction_bands > 0
@@ -148,7 +148,7 @@ def begin_band(p: WavePredictor, s: State, z: int) -> None:
         s.weights[term * s.lanes + z] = s.first_weights[term * s.lanes + z]
 
 
-@jit_inline
+@jit(inline=True)
 def active(p: WavePredictor, step: int, low: int, high: int) -> tuple[int, int]:
     """Return the bands [lo, hi) of a strip [low, high) with t >= 1 at a step, in whole vectors.
 
@@ -159,7 +159,7 @@ def active(p: WavePredictor, step: int, low: int, high: int) -> tuple[int, int]:
     return lo, min(hi, high)
 
 
-@jit_part
+@jit(part=True)
 def _reconstruct_strip(
     p: WavePredictor,
     s: State,

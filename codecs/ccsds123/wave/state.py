@@ -17,7 +17,7 @@ from gangsaw.codecs.ccsds123.wave.wavefront import WavePredictor
 from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.codecs.core.numba.bits import ahead
-from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
+from gangsaw.codecs.core.numba.jit import jit
 
 LANES = 16  # int32 lanes of a 512-bit vector: ranges of bands are rounded to it
 MARGIN = LANES  # columns left of band 0 in a ring: bands refer to at most 15 bands before them
@@ -208,13 +208,13 @@ def _first_weights(plan: Plan, lanes: int) -> Array:
     return out
 
 
-@jit_inline
+@jit(inline=True)
 def difference_rows(prediction_bands: int) -> int:
     """Return the rows of differences to store: P back, and RUN steps that strips are apart."""
     return prediction_bands + 2 + RUN
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def strip_of(s: State) -> Any:
     """Return the number of bands in a strip, which are decoded together for RUN steps.
 
@@ -224,7 +224,7 @@ def strip_of(s: State) -> Any:
     return -(-vectors // parts) * LANES
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def ring_row(s: State, step: int) -> Any:
     """Return the samples of a step in the ring buffer; step may be as low as -rows."""
     return ahead(s.ring, (step + s.rows) % s.rows * s.width)

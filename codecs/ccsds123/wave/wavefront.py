@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.bits import fit, shift_left, shift_right
-from gangsaw.codecs.core.numba.jit import jit_inline, jit_restrict, jit_restrict_part
+from gangsaw.codecs.core.numba.jit import jit
 
 FIRST_COLUMN, LAST_COLUMN, FIRST_ROW = 1, 2, 4  # flags in `border`, which has one entry per t
 GROUP = 3  # terms of the inner product per pass: the three directional ones, or three bands
@@ -60,7 +60,7 @@ class WeightUpdate(NamedTuple):
     limit: int
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def sum_column(sigma: Row, near: Row, north: Row, border: Row, lo: int, hi: int) -> None:
     """Compute column-oriented local sums: 4 N, in the first row 4 `near` (W or band before)."""
     for z in range(lo, hi):
@@ -68,7 +68,7 @@ def sum_column(sigma: Row, near: Row, north: Row, border: Row, lo: int, hi: int)
         sigma[z] = fit(4 * (one if border[z] >= FIRST_ROW else other), sigma)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def sum_wide(
     sigma: Row, west: Row, northwest: Row, north: Row, northeast: Row, border: Row, lo: int, hi: int
 ) -> None:
@@ -85,7 +85,7 @@ def sum_wide(
         sigma[z] = fit(4 * w, sigma) if kind >= FIRST_ROW else total
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def sum_narrow(
     sigma: Row, near: Row, northwest: Row, north: Row, northeast: Row, border: Row, lo: int, hi: int
 ) -> None:
@@ -98,7 +98,7 @@ def sum_narrow(
         sigma[z] = fit(4 * one, sigma) if kind >= FIRST_ROW else total
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def directional_differences(
     differences: Rows, sigma: Row, samples: Rows, border: Row, lo: int, hi: int
 ) -> None:
@@ -118,7 +118,7 @@ def directional_differences(
         d_northwest[z] = fit((4 * nw - total) & keep, sigma)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def start_product(product: Row, sigma: Row, middle: int, resolution: int, lo: int, hi: int) -> None:
     """Start each band's inner product: product = 2^Omega (sigma - 4 s_mid)."""
     scale = fit(resolution, product)
@@ -126,7 +126,7 @@ def start_product(product: Row, sigma: Row, middle: int, resolution: int, lo: in
         product[z] = shift_left(fit(sigma[z] - 4 * middle, product), scale)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def add_terms(
     product: Row, weights: Rows, was: Rows, now: Rows, update: WeightUpdate, lo: int, hi: int
 ) -> None:
@@ -157,7 +157,7 @@ def add_terms(
         product[z] = fit(product[z] + v0 * b0[z] + v1 * b1[z] + v2 * b2[z], product)
 
 
-@jit_restrict
+@jit(restrict=True)
 def predict(double: Row, product: Row, p: WavePredictor, lo: int, hi: int) -> None:
     """Compute the double-resolution predicted samples from inner products.
 
@@ -171,7 +171,7 @@ def predict(double: Row, product: Row, p: WavePredictor, lo: int, hi: int) -> No
         double[z] = min(max(value, least), most)
 
 
-@jit_inline
+@jit(inline=True)
 def unmap_residual(delta: int, twice: int, least: int, most: int, like: Row) -> Any:
     """Return the sample of a mapped residual (4.11); twice : its double-resolution prediction."""
     one = fit(1, like)
@@ -185,7 +185,7 @@ def unmap_residual(delta: int, twice: int, least: int, most: int, like: Row) -> 
     return fit(guess + (far if delta > fit(2 * theta, like) else near), like)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def unmap(
     sample: Row, sign: Row, bad: Row, double: Row, delta: Row, p: WavePredictor, lo: int, hi: int
 ) -> None:
@@ -203,7 +203,7 @@ def unmap(
         bad[z] = fit(bad[z] | wrong, sample)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def central_difference(difference: Row, sample: Row, sigma: Row, lo: int, hi: int) -> None:
     """Compute the central differences d = 4 s - sigma (4.5) of bands lo to hi - 1."""
     for z in range(lo, hi):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.bits import prefetch
-from gangsaw.codecs.core.numba.jit import folding_words, jit_norefs
+from gangsaw.codecs.core.numba.jit import folding_words, jit
 from gangsaw.codecs.core.numba.vectors.folding import (
     VECTORS,
     first_lane,
@@ -43,7 +43,7 @@ def fold_bytes(data: Bytes, before: int) -> tuple[int, int]:
     return _folded(data, end, before ^ ALL_ONES, OF_WORDS) ^ ALL_ONES, end
 
 
-@jit_norefs
+@jit(norefs=True)
 def _crc32c(data: Bytes) -> int:
     words = OF_WORDS
     end = data.size // STEP * STEP
@@ -53,7 +53,7 @@ def _crc32c(data: Bytes) -> int:
     return state ^ ALL_ONES
 
 
-@jit_norefs
+@jit(norefs=True)
 def _unknown(data: Bytes) -> int:
     return 0
 
@@ -62,7 +62,7 @@ def _unknown(data: Bytes) -> int:
 kernel_crc32c = _crc32c if STEP else _unknown
 
 
-@jit_norefs
+@jit(norefs=True)
 def _folded(data: Bytes, end: int, crc: int, words: tuple[None, ...]) -> int:
     """Return the CRC-32C state after data[:end], a multiple of STEP bytes, from the state `crc`.
 

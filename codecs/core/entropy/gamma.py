@@ -8,14 +8,14 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64
 from gangsaw.codecs.core.entropy import bit_fields
-from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
 
 SPARE = 16  # bytes that must follow the bytes that are read or written
 MOST = 48  # most bits per read or write
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def put_bits(out: Bytes, at: int, value: Int64, n: Int64) -> int:
     """Write the n <= MOST bits of a value to zeroed bytes at bit `at`; return the next bit."""
     word = load_le64(out, at >> 3) | np.uint64(value) << np.uint64(at & 7)
@@ -23,14 +23,14 @@ def put_bits(out: Bytes, at: int, value: Int64, n: Int64) -> int:
     return at + int(n)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def get_bits(data: Bytes, at: int, n: Int64) -> Any:
     """Read n <= MOST bits at bit offset `at` of (m,) uint8, at least SPARE bytes before the end."""
     word = load_le64(data, at >> 3) >> np.uint64(at & 7)
     return np.int64(word & ((np.uint64(1) << np.uint64(n)) - np.uint64(1)))
 
 
-@jit_inline
+@jit(inline=True)
 def bit_length(value: Int64) -> int:
     """Return the bit length of a number >= 0."""
     n = 0
@@ -39,7 +39,7 @@ def bit_length(value: Int64) -> int:
     return n
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def put_gamma(out: Bytes, at: int, value: Int64) -> int:
     """Write the Elias gamma code of a number from 1 to 2^40; return the bit offset after it.
 
@@ -50,7 +50,7 @@ def put_gamma(out: Bytes, at: int, value: Int64) -> int:
     return put_bits(out, at, value - (1 << n), n)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def get_gamma(data: Bytes, at: int, stop: int) -> tuple[int, int]:
     """Read a number of `put_gamma` at bit offset `at`; return it and the offset after it.
 

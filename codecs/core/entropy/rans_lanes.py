@@ -14,7 +14,7 @@ from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.gamma import bit_length
 from gangsaw.codecs.core.entropy.rans_tables import FREQUENCY, LOWEST, OFFSET, PRECISION, TOTAL
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, PLACE, SYMBOLS, RansTables
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 RAW = 60000  # "table" RAW + n of a token: its symbol is n raw bits, at most PRECISION
 STATE_BYTES = 4
@@ -40,7 +40,7 @@ def tokens_of(n: int) -> Tokens:
     return Tokens(np.empty(n, np.uint16), np.empty(n, np.uint16))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put(tokens: Tokens, n: int, table: Int64, symbol: Int64) -> int:
     """Append a symbol with its table to `tokens`, which has n filled items; return n + 1."""
     tokens.tables[n] = table
@@ -48,7 +48,7 @@ def put(tokens: Tokens, n: int, table: Int64, symbol: Int64) -> int:
     return n + 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_raw(tokens: Tokens, n: int, bits: Int64, value: Int64) -> int:
     """Append the `bits` lowest bits of a value as raw tokens; return the new number of tokens.
 
@@ -61,7 +61,7 @@ def put_raw(tokens: Tokens, n: int, bits: Int64, value: Int64) -> int:
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_number(tokens: Tokens, n: int, table: Int64, value: Int64) -> int:
     """Append a number >= 0 as its bit length, then its lower bits raw; return the token count."""
     bits = bit_length(value)
@@ -69,7 +69,7 @@ def put_number(tokens: Tokens, n: int, table: Int64, value: Int64) -> int:
     return put_raw(tokens, n, bits - 1, value)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_small(tokens: Tokens, n: int, table: Int64, rest: Int64, value: Int64) -> int:
     """Append a number that is mostly below ESCAPE; return the new number of tokens.
 
@@ -172,7 +172,7 @@ def encoded_lanes(
 # whether the lane was valid.
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def begin_lane(data: Bytes, at: int, stop: int) -> Any:
     """Return the initial rANS state of the lane data[at:stop], and the offset of its first word.
 
@@ -189,13 +189,13 @@ def begin_lane(data: Bytes, at: int, stop: int) -> Any:
     return x, at + STATE_BYTES
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_whole(x: Int64, at: int, stop: int) -> bool:
     """Return True if a decoder ended in the encoder's initial state, at the end of the lane."""
     return x == LOWEST and at == stop
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _refill(x: Int64, at: int, data: Bytes, stop: int) -> Any:
     """Append a word of the lane to the rANS state x if that is too low; return state and offset."""
     if x < LOWEST:
@@ -205,7 +205,7 @@ def _refill(x: Int64, at: int, data: Bytes, stop: int) -> Any:
     return x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get(tables: RansTables, t: Int64, x: Int64, at: int, data: Bytes, stop: int) -> Any:
     """Decode a symbol with table t; return it, the new state and the offset of the next word."""
     first = tables.first[t]
@@ -216,7 +216,7 @@ def get(tables: RansTables, t: Int64, x: Int64, at: int, data: Bytes, stop: int)
     return entry & SYMBOLS - 1, x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_raw(bits: Int64, x: Int64, at: int, data: Bytes, stop: int) -> Any:
     """Decode a number of `put_raw`; return it, the new state and the offset of the next word."""
     value: Any = 0
@@ -230,7 +230,7 @@ def get_raw(bits: Int64, x: Int64, at: int, data: Bytes, stop: int) -> Any:
     return value, x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_number(tables: RansTables, t: Int64, x: Int64, at: int, data: Bytes, stop: int) -> Any:
     """Decode a number of `put_number`; return it, the new state and the offset of the next word."""
     bits, x, at = get(tables, t, x, at, data, stop)
@@ -242,7 +242,7 @@ def get_number(tables: RansTables, t: Int64, x: Int64, at: int, data: Bytes, sto
     return value | 1 << bits - 1, x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_small(
     tables: RansTables, t: Int64, rest: Int64, x: Int64, at: int, data: Bytes, stop: int
 ) -> Any:

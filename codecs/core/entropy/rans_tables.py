@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64, UInt32s
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
 
 PRECISION = 12  # bits; the frequencies of a table sum to 2^12
@@ -142,7 +142,7 @@ def build_decoder_table(counts: UInt32s, slots: UInt32s) -> None:
             fill_symbol(slots, first, 0, TOTAL)
 
 
-@jit_inline
+@jit(inline=True)
 def fill_symbol(slots: UInt32s, first: int, symbol: int, n: Int64) -> int:
     """Write the decoder's n slots of a symbol from slots[first] on; return the index after them."""
     entry = np.uint32(symbol) | np.uint32(n - 1) << np.uint32(FREQUENCY)

@@ -21,6 +21,7 @@ from gangsaw.codecs.core.numba.lowering import (
     TypingContext,
     Value,
 )
+from gangsaw.codecs.core.numba.private import struct_value
 
 ItemT = TypeVar("ItemT")
 
@@ -305,7 +306,7 @@ def bytes_at(
         data = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
         one = ir.IntType(64)(1)
         populate_array(array, data, shape=[args[1]], strides=[one], itemsize=one, meminfo=None)
-        return array._getvalue()
+        return struct_value(array)
 
     return octets(types.int64, types.int64), codegen
 

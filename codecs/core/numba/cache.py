@@ -26,6 +26,7 @@ from gangsaw.codecs.core.folders import user_cache
 from gangsaw.codecs.core.numba.packs.compiling import compile_for_level
 from gangsaw.codecs.core.numba.packs.kernel_cache import KernelCache
 from gangsaw.codecs.core.numba.packs.kernel_files import KernelFiles
+from gangsaw.codecs.core.numba.private import set_cache
 
 
 class NumbaSettings(Protocol):
@@ -39,7 +40,6 @@ class Dispatcher(Protocol):
 
     py_func: FunctionType
     compile: Callable[[object], object]
-    _cache: object
 
 
 class Rebuild(Protocol):
@@ -64,7 +64,7 @@ def enable_cache(compiled: Dispatcher, source: Path, rebuild: Rebuild | None = N
     """
     function = compiled.py_func
     files = KernelFiles(cache_folders(source, function.__module__), function)
-    compiled._cache = KernelCache(function, partial(fingerprint, source), files, rebuild)
+    set_cache(compiled, KernelCache(function, partial(fingerprint, source), files, rebuild))
     compile_for_level(compiled)
 
 

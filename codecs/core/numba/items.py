@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def put_items(out: NumpyArray, at: int, items: NumpyArray, begin: int, end: int) -> int:
     """Write items[begin:end] to `out` at index `at`, both 1-D; return the index after them.
 
@@ -24,7 +24,7 @@ def put_items(out: NumpyArray, at: int, items: NumpyArray, begin: int, end: int)
     return at + n
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def order_falling(values: NumpyArray, order: NumpyArray) -> None:
     """Fill `order` with the indices that sort a few numbers, the largest first; the sort is stable.
 

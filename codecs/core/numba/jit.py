@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 import numba
 import numba.extending
@@ -20,6 +20,7 @@ from gangsaw.codecs.core.numba.parts import (
     one_signature,
     rebuild_part,
 )
+from gangsaw.codecs.core.numba.private import IS_USED
 
 # AVX-512 alone counts zeros in all lanes, and gathers and expands items
 HAS_AVX512 = {"avx512f", "avx512cd"} <= features()
@@ -49,66 +50,73 @@ def shuffled_bytes() -> int:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def jit(function: F) -> F:
-    """Compile a function on first use, cached on disk, with the GIL released."""
-    return _compile(function)
+# compiler by the options part, restrict and calls; other combinations do not exist
+COMPILERS: dict[tuple[bool, bool, bool], type[KernelCompiler]] = {
+    (False, False, False): KernelCompiler,
+    (False, True, False): Restrict,
+    (True, False, False): Linked,
+    (True, True, False): LinkedRestrict,
+    (True, False, True): LinkedCalls,
+}
 
 
-def jit_restrict(function: F) -> F:
-    """Compile an inner loop like `jit`, assuming that its array arguments do not overlap.
+@overload
+def jit(function: F, /) -> F: ...
 
-    Otherwise LLVM compares the addresses of all pairs of arrays before a loop, and does not
-    vectorise with more than eight pairs.
+
+@overload
+def jit(
+    *,
+    restrict: bool = False,
+    inline: bool = False,
+    part: bool = False,
+    norefs: bool = False,
+    calls: bool = False,
+) -> Callable[[F], F]: ...
+
+
+def jit(
+    function: F | None = None,
+    /,
+    *,
+    restrict: bool = False,
+    inline: bool = False,
+    part: bool = False,
+    norefs: bool = False,
+    calls: bool = False,
+) -> F | Callable[[F], F]:
+    """Compile a function on first use, cached on disk, with the GIL released.
+
+    `@jit` takes no options, `@jit(part=True)` takes some.
+
+    Parameters
+    ----------
+    function : function to compile
+    restrict : assume that the array arguments of an inner loop do not overlap. Otherwise LLVM
+        compares the addresses of all pairs of arrays before a loop, and does not vectorise with
+        more than eight pairs.
+    inline : let LLVM always inline a small function into its callers
+    part : compile a function that only kernels call as a part of these kernels
+    norefs : compile without reference counts: the function must not create arrays. Numba increments
+        and decrements a count for each array of each call, with atomic operations: these are
+        hundreds if a kernel passes tuples of arrays on.
+    calls : compile a part that only calls others with hundreds of arrays. It must have no loops.
+        LLVM optimises it only when it is linked into a kernel: before, the arrays of each call took
+        seconds.
     """
-    return _compile(function, pipeline_class=Restrict)
+    options: dict[str, bool] = {}
+    if norefs:
+        options["_nrt"] = False
+    if inline:
+        options["forceinline"] = True
+    if part:
+        options["no_cpython_wrapper"] = True
+    compiler, rebuild = COMPILERS[part, restrict, calls], rebuild_part if part else None
 
+    def compile_it(function: F) -> F:
+        return _compile(function, compiler, rebuild, options)
 
-def jit_inline(function: F) -> F:
-    """Compile a small function like `jit`, and always inline it into its callers."""
-    return _compile(function, forceinline=True)
-
-
-def jit_part(function: F) -> F:
-    """Compile a function like `jit` that only kernels call, as a part of these kernels."""
-    return _part(function)
-
-
-def jit_inline_part(function: F) -> F:
-    """Compile a function that only kernels call, as a part of these, always inlined."""
-    return _part(function, forceinline=True)
-
-
-def jit_restrict_part(function: F) -> F:
-    """Compile an inner loop like `jit_restrict` that only kernels call, as a part of these."""
-    return _part(function, pipeline_class=LinkedRestrict)
-
-
-def jit_norefs(function: F) -> F:
-    """Compile a kernel like `jit`, without reference counts: it must not create arrays.
-
-    Numba increments and decrements a count for each array of each call, with atomic operations:
-    these are hundreds if a kernel passes tuples of arrays on.
-    """
-    return _compile(function, _nrt=False)
-
-
-def jit_norefs_part(function: F) -> F:
-    """Compile a function like `jit_norefs` that only kernels call, as a part of these."""
-    return _part(function, _nrt=False)
-
-
-def jit_calls_part(function: F) -> F:
-    """Compile a function like `jit_norefs_part` that only calls others with hundreds of arrays.
-
-    It must have no loops. LLVM optimises it only when it is linked into a kernel: before, the
-    arrays of each call took seconds.
-    """
-    return _part(function, pipeline_class=LinkedCalls, _nrt=False)
-
-
-def jit_norefs_inline(function: F) -> F:
-    """Compile a function like `jit_norefs_part`, always inlined by LLVM."""
-    return _part(function, _nrt=False, forceinline=True)
+    return compile_it if function is None else compile_it(function)
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
@@ -119,25 +127,19 @@ def intrinsic(function: Callable[..., Any]) -> Any:
     return numba.extending.intrinsic(function)
 
 
-def _part(function: F, *, pipeline_class: type[Linked] = Linked, **options: Any) -> F:
-    return _compile(function, pipeline_class, rebuild_part, no_cpython_wrapper=True, **options)
-
-
 def _compile(
     function: F,
-    pipeline_class: Any = KernelCompiler,
-    rebuild: Callable[..., object] | None = None,
-    **options: Any,
+    compiler: type[KernelCompiler],
+    rebuild: Callable[..., object] | None,
+    options: Mapping[str, bool],
 ) -> F:
     """Decorate a function with Numba's settings for kernels and the cache of compiled code."""
-    compiled: Any = numba.njit(
-        nogil=True,
-        error_model="numpy",
-        boundscheck=False,
-        no_cfunc_wrapper=True,
-        pipeline_class=pipeline_class,
-        **options,
-    )(function)
+    settings = {"nogil": True, "error_model": "numpy", "boundscheck": False, **options}
+    if not IS_USED:
+        plain: Any = numba.njit(cache=True, **settings)(function)
+        one_signature(plain)
+        return cast(F, plain)
+    compiled: Any = numba.njit(no_cfunc_wrapper=True, pipeline_class=compiler, **settings)(function)
     one_signature(compiled)
     enable_cache(compiled, Path(function.__code__.co_filename), rebuild)
     return cast(F, compiled)

@@ -14,7 +14,7 @@ from numba import types
 
 from gangsaw.codecs.core.memory.aligned import LINE, address_of
 from gangsaw.codecs.core.numba.bits import ItemPointer, ahead, pointer, size_of
-from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import intrinsic, jit
 from gangsaw.codecs.core.numba.lowering import (
     Args,
     Builder,
@@ -38,7 +38,7 @@ def copy_nontemporal(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8
     _copy(source, target, address_of(target))
 
 
-@jit_norefs
+@jit(norefs=True)
 def _copy(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], place: int) -> None:
     first = min(-place % UNIT, source.size)
     end = first + (source.size - first) // UNIT * UNIT
@@ -50,7 +50,7 @@ def _copy(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], place: i
     drain()
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def write_piece(source: ItemPointer[int], place: int, size: int, begins: bool, ends: bool) -> None:
     """Copy bytes from a pointer to an address, with stores that bypass the caches for whole lines.
 
@@ -70,7 +70,7 @@ def write_piece(source: ItemPointer[int], place: int, size: int, begins: bool, e
         move_unit(ahead(source, unit * step), place + unit * UNIT, _ORDINARY)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def write_lines(source: ItemPointer[int], place: int, size: int) -> None:
     """Copy `size` bytes, a multiple of LINE, to an address with stores that bypass the caches.
 

@@ -15,11 +15,12 @@ from typing import Any, Protocol
 import llvmlite.binding as llvm
 from numba.core import types
 from numba.core.base import BaseContext
-from numba.core.codegen import Codegen, JITCodeLibrary
+from numba.core.codegen import Codegen
 from numba.core.compiler import Compiler, CompileResult, Flags
 from numba.core.dispatcher import Dispatcher
 
-BITCODE = "bitcode"  # Numba's name for a library without machine code
+from gangsaw.codecs.core.numba.private import BitcodeLibrary, rebuild_result
+
 _shared_flags: dict[str, SharedFlags] = {}  # by their differences from the defaults
 
 
@@ -48,7 +49,7 @@ def rebuild_part(target_context: BaseContext, *stored: Any) -> CompileResult | N
     objects, which belong to one process. A part that calls it is compiled with it.
     """
     try:
-        result = CompileResult._rebuild(_PartContext(target_context), *stored)
+        result = rebuild_result(_PartContext(target_context), *stored)
     except PartWithObjects:
         return None
     return result._replace(target_context=target_context)
@@ -70,38 +71,13 @@ class PartWithObjects(Exception):
     """Error of cached code of a part that needs addresses of Python objects, which are lost."""
 
 
-class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
+class LinkedLibrary(BitcodeLibrary):
     """LLVM code of a part: it is linked into kernels and optimised there, without machine code."""
 
     @property
     def codegen(self) -> _NoAddresses:
         """Code generator of the process, without addresses of Python objects."""
-        return _NoAddresses(self._codegen)
-
-    def get_pointer_to_function(self, name: str) -> int:
-        """Return 0: there is no machine code."""
-        self._ensure_finalized()
-        return 0
-
-    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
-        """Return the data for `unserialized`."""
-        return self.name, BITCODE, self._get_module_for_linking().as_bitcode()
-
-    @classmethod
-    def unserialized(cls, codegen: Codegen, data: tuple[str, str, bytes]) -> LinkedLibrary:
-        """Return the library from its serialized data."""
-        library = cls(codegen, data[0])
-        library._final_module = llvm.parse_bitcode(data[2])
-        library._finalize_final_module()
-        return library
-
-    def _optimize_final_module(self) -> None:
-        """Do nothing: the kernel that the code is linked into optimises it."""
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
+        return _NoAddresses(self.process_codegen)
 
 
 class SharedFlags(Flags):  # type: ignore[misc]  # Numba has no types
@@ -172,7 +148,7 @@ class UntouchedLibrary(LinkedLibrary):
         passes.add_dead_code_elimination_pass()
         for function in module.functions:
             passes.run(function, builder)
-        self._final_module.link_in(module)
+        self.link_in(module)
 
 
 class LinkedCalls(Linked):

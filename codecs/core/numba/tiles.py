@@ -10,7 +10,7 @@ from numba.core import cgutils
 
 from gangsaw.codecs.core.memory.aligned import LINE
 from gangsaw.codecs.core.numba.bits import ItemPointer, ahead
-from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import intrinsic, jit
 from gangsaw.codecs.core.numba.lowering import (
     Args,
     Builder,
@@ -177,7 +177,7 @@ def _copy_piece(
     return types.void(words, types.int64, types.int64, size, back), codegen
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def copy_column(
     words: ItemPointer[int], step: int, place: int, next_place: int, n: int, size: int, back: Static
 ) -> None:
@@ -205,7 +205,7 @@ def copy_column(
         _copy_pieces(words, step, place, next_place, n, OF_2, back)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _copy_pieces(
     words: ItemPointer[int],
     step: int,
@@ -320,7 +320,7 @@ def copy_items(
     return extremes(array, next(places), out, next(places), extremes, tile), codegen
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def copy_tail(data: npt.NDArray[np.uint8], begin: int, out: npt.NDArray[np.uint8]) -> None:
     """Copy data[begin:] to `out` in vectors.
 

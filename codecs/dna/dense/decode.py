@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt16s, UInt32s
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.dense.model.shape import Shape
 from gangsaw.codecs.dna.dense.model.state import DenseState, Matches, ModelTables
 from gangsaw.codecs.dna.dense.rans import are_whole, begin_states, pull_bases
 from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn_bases, predict_bases
 
 
-@jit_restrict
+@jit(restrict=True)
 def store_bases(base: Bytes, stride: int, now: int, codes: Bytes, n: int) -> None:
     """Store the decoded base of each of n lanes for step `now` in `codes`.
 
@@ -20,7 +20,7 @@ def store_bases(base: Bytes, stride: int, now: int, codes: Bytes, n: int) -> Non
         codes[lane * stride + now] = base[lane]
 
 
-@jit_norefs
+@jit(norefs=True)
 def decode_block(
     words: UInt16s,
     lanes_of: tuple[UInt32s, Int64s, Int64s],

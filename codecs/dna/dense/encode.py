@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from gangsaw.codecs.core.arrays import Bytes, UInt32s
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_restrict_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.dense.model.shape import Shape
 from gangsaw.codecs.dna.dense.model.state import DenseState, Matches, ModelTables
 from gangsaw.codecs.dna.dense.rans import note_bases
 from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn_bases, predict_bases
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def give_bases(codes: Bytes, stride: int, now: int, base: Bytes, n: int) -> None:
     """Fill the base of each of n lanes at step `now` from `codes`.
 
@@ -20,7 +20,7 @@ def give_bases(codes: Bytes, stride: int, now: int, base: Bytes, n: int) -> None
         base[lane] = codes[lane * stride + now]
 
 
-@jit_norefs
+@jit(norefs=True)
 def model_block(
     codes: Bytes,
     shape: Shape,

@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part, jit_restrict_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.dense.model.shape import STATE_WORDS, WORD, Shape
 from gangsaw.codecs.dna.dense.model.state import DenseState
 from gangsaw.codecs.dna.dense.step import lanes_at
@@ -18,7 +18,7 @@ from gangsaw.codecs.dna.dense.step import lanes_at
 HALF = (1 << WORD) - 1
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def note_bases(
     frequency: Int32s, base: Bytes, slots: UInt32s, stride: int, now: int, n: int
 ) -> None:
@@ -33,7 +33,7 @@ def note_bases(
         slots[lane * stride + now] = first << WORD | frequency[came, lane]
 
 
-@jit_norefs
+@jit(norefs=True)
 def write_lane_words(
     slots: UInt32s, shape: Shape, state: UInt32s, words: UInt16s, begins: Int64s
 ) -> None:
@@ -67,7 +67,7 @@ def write_lane_words(
         words[begins[lane] + 1] = state[lane] & np.uint32(HALF)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def begin_states(words: UInt16s, state: UInt32s, at: Int64s, n: int) -> None:
     """Read the initial rANS state of each of n lanes, high half first; advance `at` past it."""
     for lane in range(n):
@@ -76,7 +76,7 @@ def begin_states(words: UInt16s, state: UInt32s, at: Int64s, n: int) -> None:
         at[lane] += STATE_WORDS
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def choose_bases(frequency: Int32s, state: UInt32s, base: Bytes, n: int) -> None:
     """Decode the next base of n lanes from their rANS states, which may be too low then."""
     zero, one = np.uint32(0), np.uint32(1)
@@ -96,7 +96,7 @@ def choose_bases(frequency: Int32s, state: UInt32s, base: Bytes, n: int) -> None
         base[lane] = came
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def fill_states(words: UInt16s, state: UInt32s, at: Int64s, ends: Int64s, n: int) -> None:
     """Append a word to each rANS state that is too low.
 
@@ -111,7 +111,7 @@ def fill_states(words: UInt16s, state: UInt32s, at: Int64s, ends: Int64s, n: int
         at[lane] = place + int(is_low)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def pull_bases(
     lanes: DenseState, words: UInt16s, state: UInt32s, at: Int64s, ends: Int64s, n: int
 ) -> None:
@@ -120,7 +120,7 @@ def pull_bases(
     fill_states(words, state, at, ends, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def are_whole(state: UInt32s, at: Int64s, ends: Int64s, n: int) -> bool:
     """Return True if all lanes ended in the encoder's initial state, after their last word."""
     whole = True

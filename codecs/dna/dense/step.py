@@ -6,7 +6,7 @@ The order is part of the format: SPEC.md, Dense, "A step".
 from __future__ import annotations
 
 from gangsaw.codecs.core.arrays import Bytes
-from gangsaw.codecs.core.numba.jit import jit_calls_part, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.dense.model.contexts import (
     BACK,
     append_base,
@@ -37,20 +37,20 @@ from gangsaw.codecs.dna.dense.model.shape import Shape
 from gangsaw.codecs.dna.dense.model.state import CLASSES, ROWS6, DenseState, Matches, ModelTables
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def begin_lanes(shape: Shape, lanes: DenseState) -> None:
     """Fill the values that lanes read in the first step."""
     lanes.place[ROWS6, :] = CLASSES * ROWS6
     find_indices(shape, lanes, shape.lanes)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def lanes_at(shape: Shape, now: int) -> int:
     """Return the number of lanes with a base at step `now`: the last lane may be shorter."""
     return int(shape.lanes - ((shape.lanes - 1) * shape.steps + now >= shape.n))
 
 
-@jit_calls_part
+@jit(part=True, norefs=True, calls=True)
 def predict_bases(
     codes: Bytes,
     shape: Shape,
@@ -69,7 +69,7 @@ def predict_bases(
     mix_models(tables, lanes, n)
 
 
-@jit_calls_part
+@jit(part=True, norefs=True, calls=True)
 def learn_bases(
     shape: Shape, tables: ModelTables, lanes: DenseState, matches: Matches, now: int, n: int
 ) -> None:

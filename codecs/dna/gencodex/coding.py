@@ -7,7 +7,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import load_be64, store_be64
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
+from gangsaw.codecs.core.numba.jit import jit
 
 GROUP = 8  # data bytes per code byte
 LONGEST = 255  # fragments of a run
@@ -49,14 +49,14 @@ def put_runs(packed: Bytes, out: Bytes) -> int:
     return used if used < packed.size else NOT_SHORTER
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def has_no_run(packed: Bytes, at: int) -> bool:
     """Return True if no run of equal bytes begins at any of the 7 bytes from a position on."""
     others = load_be64(packed, at) ^ load_be64(packed, at + 1) | np.uint64(0xFF)
     return bool((others - np.uint64(ONES)) & ~others & np.uint64(ONES << 7) == 0)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def run_length(packed: Bytes, at: int) -> int:
     """Return the length of the run of equal bytes at a position, up to LONGEST."""
     end, length = min(packed.size - at, LONGEST), 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.nucleotides.packing import packed_size
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.letters import marks, pack
 from gangsaw.codecs.dna.letters.marks import NONE_FOUND, NOTHING, SLACK, Marks
 from gangsaw.codecs.dna.letters.pack import PIECE
@@ -43,7 +43,7 @@ def split_text(text: Bytes, buffer: Bytes) -> PackedText | None:
     return None
 
 
-@jit_norefs
+@jit(norefs=True)
 def pack_text(text: Bytes, packed: Bytes, out: Marks) -> tuple[int, int]:
     """Pack a text, four bases per byte, and write marks of letters that are no upper case bases.
 

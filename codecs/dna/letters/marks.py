@@ -14,7 +14,7 @@ from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.kernels import is_base
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.byte_lanes import OF_BYTES, VECTOR_BYTES, first_lanes
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, select, store
 from gangsaw.codecs.core.numba.vectors.logic import both
@@ -84,20 +84,20 @@ class FoundMarks(NamedTuple):
 NONE_FOUND = FoundMarks(OddRun(NOTHING, 0, 0, 0, 0), Turns(0, 0, 0, 0))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def toggle_case(low: Turns, at: int, out: Marks) -> Turns:
     """Begin or end a run of lower case at a position; write the length of what ended there."""
     used = put_leb128(out.cases, low.used, at - low.last - low.is_low)
     return Turns(1 - low.is_low, at, low.end, used)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def close_case(low: Turns, out: Marks) -> Turns:
     """End the current run of lower case, if any, at the end of the last searched piece."""
     return toggle_case(low, low.end, out) if low.is_low else low
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def close_run(run: OddRun, out: Marks) -> OddRun:
     """Write the current run of an exception, if any."""
     if run.begin == NOTHING:
@@ -108,7 +108,7 @@ def close_run(run: OddRun, out: Marks) -> OddRun:
     return OddRun(NOTHING, 0, 0, run.end, used + 1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def extend_run(run: OddRun, begin: int, end: int, value: int, out: Marks) -> OddRun:
     """Extend the current run by letters [begin, end) of an exception, or write it and begin one."""
     if run.begin != NOTHING and run.end == begin and run.value == value:
@@ -117,13 +117,13 @@ def extend_run(run: OddRun, begin: int, end: int, value: int, out: Marks) -> Odd
     return OddRun(begin, end, value, run.before, run.used)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_low(letter: int) -> bool:
     """Return True if a byte is a lower case letter."""
     return 97 <= letter <= 122
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def first_run(bits: int) -> tuple[Any, int, int]:
     """Return the lowest run of one bits in a nonzero word: as mask, its first bit, and its end."""
     begin = trailing_zeros(bits)
@@ -132,7 +132,7 @@ def first_run(bits: int) -> tuple[Any, int, int]:
     return bits & ~carried, begin, end
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def mark_vector(text: Bytes, at: int, packed: Bytes, found: FoundMarks, out: Marks) -> FoundMarks:
     """Find and write the marks of VECTOR_BYTES letters from `at` on; see `mark_piece`."""
     odd, low = found
@@ -154,13 +154,13 @@ def mark_vector(text: Bytes, at: int, packed: Bytes, found: FoundMarks, out: Mar
     return FoundMarks(odd, low)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def upper_of(letter: int) -> int:
     """Return a letter in upper case."""
     return letter - 32 if is_low(letter) else letter
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def clear_codes(packed: Bytes, begin: int, end: int) -> None:
     """Set the packed base codes of letters [begin, end) to 0."""
     first, last = begin >> 2, end - 1 >> 2
@@ -174,7 +174,7 @@ def clear_codes(packed: Bytes, begin: int, end: int) -> None:
         packed[i] = 0
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def mark_piece(
     text: Bytes, begin: int, end: int, packed: Bytes, found: FoundMarks, out: Marks
 ) -> FoundMarks:
@@ -197,7 +197,7 @@ def mark_piece(
     return FoundMarks(odd, Turns(low.is_low, low.last, end, low.used))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def mark_rest(
     text: Bytes, begin: int, end: int, packed: Bytes, found: FoundMarks, out: Marks
 ) -> FoundMarks:
@@ -214,14 +214,14 @@ def mark_rest(
     return FoundMarks(odd, low)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def has_space(found: FoundMarks, out: Marks) -> bool:
     """Return True if the buffers have space for the marks of another vector of letters."""
     odd, low = found
     return bool(odd.used + SLACK <= out.exceptions.size and low.used + SLACK <= out.cases.size)
 
 
-@jit_norefs
+@jit(norefs=True)
 def put_exceptions(data: Bytes, out: Bytes) -> bool:
     """Overwrite letters by stored exceptions; return True if an encoder can have written these."""
     at, place = 0, 0
@@ -242,7 +242,7 @@ def put_exceptions(data: Bytes, out: Bytes) -> bool:
     return True
 
 
-@jit_norefs
+@jit(norefs=True)
 def put_cases(data: Bytes, out: Bytes) -> bool:
     """Convert stored runs to lower case; return True if an encoder could have written these."""
     at, place = 0, 0
@@ -260,7 +260,7 @@ def put_cases(data: Bytes, out: Bytes) -> bool:
     return True
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def lower_run(out: Bytes, begin: int, end: int) -> bool:
     """Convert letters [begin, end) to lower case; return True if all were upper case letters."""
     at, are_letters = begin, True

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 MOST_BYTES = 5
 WRONG = -1
@@ -16,7 +16,7 @@ Ints = npt.NDArray[np.int64]
 NO_BYTES = np.zeros(MOST_BYTES, np.uint8)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_leb128(out: Bytes, at: int, value: int) -> int:
     """Write a number 0 to 2^35 - 1 as LEB128 at offset `at`; return the offset after it.
 
@@ -32,7 +32,7 @@ def put_leb128(out: Bytes, at: int, value: int) -> int:
     return at + 1 + is_long
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_leb128(data: Bytes, at: int) -> tuple[int, int]:
     """Read a LEB128 number at offset `at`; return it and the offset after it, or WRONG twice.
 

@@ -12,7 +12,7 @@ from typing import Any
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.nucleotides.alphabet import BASES
 from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.byte_lanes import (
     OF_BYTES,
     OF_FOURTH,
@@ -52,13 +52,13 @@ _EXPECTED_LOW, _EXPECTED_HIGH = split_table(_expected())
 _BASES_LOW, _BASES_HIGH = split_table(_of_code())
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def expected_bases(text: Vector) -> Any:
     """Return a vector of letters that equals `text` exactly where that is an upper case base."""
     return look_up_bytes(text, _EXPECTED_LOW, _EXPECTED_HIGH)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def pack_piece(text: Bytes, begin: int, end: int, packed: Bytes) -> bool:
     """Pack letters text[begin:end] four per byte; return True if all are upper case bases.
 
@@ -82,7 +82,7 @@ def pack_piece(text: Bytes, begin: int, end: int, packed: Bytes) -> bool:
     return are_bases
 
 
-@jit_norefs
+@jit(norefs=True)
 def unpack_text(packed: Bytes, text: Bytes) -> None:
     """Fill a text from packed bases.
 

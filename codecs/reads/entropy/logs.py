@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Int64, Int64s, UInt32s
 from gangsaw.codecs.core.entropy.gamma import bit_length
-from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
+from gangsaw.codecs.core.numba.jit import jit
 
 FRACTION = 12  # fractional bits of a cost
 MANTISSA = 11  # bits of a number below its leading one that are used
@@ -30,7 +30,7 @@ def _logarithms() -> npt.NDArray[np.int64]:
 LOGARITHMS = _logarithms()
 
 
-@jit_inline
+@jit(inline=True)
 def scaled_log2(value: Int64) -> int:
     """Return log2 of a number > 0, rounded down, in units of 2^-FRACTION."""
     shift = bit_length(value) - 1
@@ -38,7 +38,7 @@ def scaled_log2(value: Int64) -> int:
     return int((shift << FRACTION) + LOGARITHMS[place & (1 << MANTISSA) - 1])
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def symbols_cost(counts: Int64s | UInt32s) -> int:
     """Return the entropy of symbols that occur (n,) counts times, in 2^-FRACTION bits."""
     total = np.int64(0)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import Tokens, put, put_number, put_raw, put_small
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.name.split import Token, common_prefix, is_same_token, next_token
 from gangsaw.codecs.reads.name.streams import (
     COLUMNS,
@@ -107,7 +107,7 @@ def most_tokens(source: NameLines, first: int, stop: int) -> int:
     return 3 * n_bytes + (hi - lo) + TOKENS_A_WINDOW * (stop - first)
 
 
-@jit_norefs
+@jit(norefs=True)
 def write_name_tokens(
     source: NameLines, first: int, stop: int, cuts: Cuts, tokens: Tokens, ends: Int64s
 ) -> int:
@@ -128,7 +128,7 @@ def write_name_tokens(
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _write_window(source: NameLines, window: int, cuts: Cuts, tokens: Tokens, n: int) -> int:
     """Append the coder tokens of a window; one without lines has none."""
     first, stop = source.windows[window], source.windows[window + 1]
@@ -146,7 +146,7 @@ def _write_window(source: NameLines, window: int, cuts: Cuts, tokens: Tokens, n:
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _write_line(
     source: NameLines,
     line: int,
@@ -192,7 +192,7 @@ def _write_line(
     return k, wide, put(tokens, n, k * PER_COLUMN, END)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count_same(text: Bytes, at: int, end: int, before: int, cuts: Cuts, n_old: int) -> int:
     """Return how many leading tokens of the line before also begin this line.
 
@@ -207,7 +207,7 @@ def _count_same(text: Bytes, at: int, end: int, before: int, cuts: Cuts, n_old: 
     return k
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put_same(tokens: Tokens, n: int, run: int, k: int) -> int:
     """Append an operation that repeats the tokens of the line before from column `run` up to k."""
     if run < k:
@@ -215,7 +215,7 @@ def _put_same(tokens: Tokens, n: int, run: int, k: int) -> int:
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _write_token(
     source: NameLines,
     old: Token,
@@ -254,7 +254,7 @@ def _write_token(
     return put(tokens, n, column + TEXT_BYTES, TEXT_END)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _match(text: Bytes, cuts: Cuts, k: int, token: Token, wide: int) -> int:
     """Return the index of an earlier number of the line that equals token k, or -1."""
     size, begin = token.end - token.at, token.at - cuts.places[k]
@@ -270,7 +270,7 @@ def _match(text: Bytes, cuts: Cuts, k: int, token: Token, wide: int) -> int:
     return -1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _padding(text: Bytes, old: Token, token: Token) -> int:
     """Return the addend of a number's operation: PADDED for leading zeros, else 0.
 
@@ -284,7 +284,7 @@ def _padding(text: Bytes, old: Token, token: Token) -> int:
     return PADDED if old.end - old.at == size else -1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _number(value: int) -> int:
     """Return the operation that writes a plain number of this size; TEXT if it is too large."""
     for width in range(1, 4):
@@ -293,7 +293,7 @@ def _number(value: int) -> int:
     return LONG if value < 1 << 40 else TEXT
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _changed(
     source: NameLines, old: Token, k: int, token: Token, operation: int
 ) -> tuple[int, int]:
@@ -306,7 +306,7 @@ def _changed(
     return operation, token.value
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _difference(change: int) -> int:
     """Return the index, from UP on, of the operation for a difference; -1 above 16 bits."""
     size = abs(change)
@@ -315,7 +315,7 @@ def _difference(change: int) -> int:
     return (2 if change < 0 else 0) + (size >= 1 << 8)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put_number(
     tokens: Tokens, n: int, column: int, operation: int, padded: int, value: int
 ) -> int:
@@ -329,7 +329,7 @@ def _put_number(
     return _put_operand(tokens, n, column, operation, value)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put_operand(tokens: Tokens, n: int, column: int, operation: int, value: int) -> int:
     """Append the bytes of an operand, high byte first."""
     which = operation - UP
@@ -340,7 +340,7 @@ def _put_operand(tokens: Tokens, n: int, column: int, operation: int, value: int
     return n
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _put_hexadecimal(text: Bytes, token: Token, column: int, tokens: Tokens, n: int) -> int:
     """Append the operation and the digits of a hexadecimal word or a UUID."""
     at, end, kind = token.at, token.end, token.kind
@@ -358,7 +358,7 @@ def _put_hexadecimal(text: Bytes, token: Token, column: int, tokens: Tokens, n: 
     return _put_digits(text, at + 24, at + 36, tokens, n)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put_digits(text: Bytes, at: int, end: int, tokens: Tokens, n: int) -> int:
     """Append the hexadecimal digits text[at:end] as raw bits, three digits at a time."""
     while at < end:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.entropy.rans_lanes import RAW as RAW_BITS
 from gangsaw.codecs.core.entropy.rans_lanes import Tokens
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.name.streams import (
     BEFORE,
     FIRST_LINES,
@@ -64,13 +64,13 @@ def no_memory() -> History:
     return History(np.zeros(N_STREAMS, np.uint8), np.zeros(HAS_FIRST + 1, np.uint8))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_operation(stream: Int64) -> bool:
     """Return True if a stream contains the operations of a column."""
     return bool(stream % PER_COLUMN == 0 and stream < FIRST_LINES)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def remember(memory: History, stream: Int64, symbol: Int64) -> None:
     """Update the history with a byte of a stream."""
     memory.streams[stream] = symbol
@@ -85,14 +85,14 @@ def remember(memory: History, stream: Int64, symbol: Int64) -> None:
         line[OPERATION] = symbol
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _forget(memory: History) -> None:
     """Reset the history at the start of a window."""
     memory.streams[:] = 0
     memory.line[:] = 0
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def context(memory: History, stream: Int64, mode: Int64) -> int:
     """Return the context byte of a stream's next byte in this mode."""
     if mode < BEFORE:
@@ -104,7 +104,7 @@ def context(memory: History, stream: Int64, mode: Int64) -> int:
     return int(memory.line[FIRST_BYTE])
 
 
-@jit_norefs
+@jit(norefs=True)
 def note_contexts(
     tokens: Tokens,
     begin: int,
@@ -140,7 +140,7 @@ def note_contexts(
             i += 1
 
 
-@jit_norefs
+@jit(norefs=True)
 def assign_tables(
     tokens: Tokens, ends: Int64s, memory: History, modes: Bytes, base: Int64s
 ) -> None:
@@ -163,7 +163,7 @@ def assign_tables(
             i += 1
 
 
-@jit_norefs
+@jit(norefs=True)
 def count_streams(streams: UInt16s, totals: Int64s) -> None:
     """Add the number of tokens of each stream to `totals`, (N_STREAMS,) int64."""
     for i in range(streams.size):

@@ -12,7 +12,7 @@ from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy import rans_lanes
 from gangsaw.codecs.core.entropy.rans_lanes import ESCAPE, MOST_BITS, get, get_raw
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
 from gangsaw.codecs.reads.lines import NEWLINE
 from gangsaw.codecs.reads.name.contexts import CLASSES, SYMBOLS, context, remember
@@ -51,7 +51,7 @@ from gangsaw.codecs.reads.name.streams import (
 STATE, PLACE = range(2)  # of a lane's coder
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _take(model: NameModel, lane: NameLane, stream: int) -> int:
     """Decode and return the next byte of a stream."""
     mode = np.int64(model.modes[stream])
@@ -67,7 +67,7 @@ def _take(model: NameModel, lane: NameLane, stream: int) -> int:
     return int(symbol)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _take_raw(lane: NameLane, bits: int) -> int:
     """Return the next raw bits of a lane."""
     value, x, at = get_raw(bits, lane.state[STATE], lane.state[PLACE], lane.data, lane.stop)
@@ -75,7 +75,7 @@ def _take_raw(lane: NameLane, bits: int) -> int:
     return int(value)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _take_number(model: NameModel, lane: NameLane, stream: int) -> int:
     """Decode a number whose bit length is the next byte of a stream."""
     bits = _take(model, lane, stream)
@@ -87,7 +87,7 @@ def _take_number(model: NameModel, lane: NameLane, stream: int) -> int:
     return 1 << bits - 1 | _take_raw(lane, bits - 1)
 
 
-@jit_norefs
+@jit(norefs=True)
 def read_window(
     model: NameModel,
     lane: NameLane,
@@ -137,7 +137,7 @@ def read_window(
     return begin + lead, at, n_lines
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _read_line(
     model: NameModel,
     lane: NameLane,
@@ -180,7 +180,7 @@ def _read_line(
             return at, k
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _copy(source: Bytes, old: Int64s, k: int, n: int, out: Bytes, at: int, new: Int64s) -> int:
     """Copy n tokens of the line before; return the offset after them, -1 if they do not fit."""
     begin, size = old[k], old[k + n] - old[k]
@@ -192,7 +192,7 @@ def _copy(source: Bytes, old: Int64s, k: int, n: int, out: Bytes, at: int, new: 
     return int(at + size)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _copy_bytes(source: Bytes, begin: int, out: Bytes, at: int, size: int) -> None:
     """Copy bytes to a later offset without overlap; no byte after them is written."""
     if size >= 8:
@@ -204,7 +204,7 @@ def _copy_bytes(source: Bytes, begin: int, out: Bytes, at: int, size: int) -> No
             out[at + i] = source[begin + i]
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _read_token(
     model: NameModel,
     lane: NameLane,
@@ -244,7 +244,7 @@ def _read_token(
     return -1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _read_text(model: NameModel, lane: NameLane, stream: int, out: Bytes, at: int) -> int:
     """Decode the bytes of a text token up to TEXT_END; return its end, -1 if it is invalid."""
     while lane.state[PLACE] <= lane.stop:
@@ -258,7 +258,7 @@ def _read_text(model: NameModel, lane: NameLane, stream: int, out: Bytes, at: in
     return -1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _read_value(
     model: NameModel,
     lane: NameLane,
@@ -283,7 +283,7 @@ def _read_value(
     return base - value if operation >= DOWN else base + value
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _parsed(source: Bytes, at: int, width: int) -> int:
     """Return the decimal number in a token of `width` bytes, -1 if it is none."""
     if width > MOST_DIGITS:
@@ -297,7 +297,7 @@ def _parsed(source: Bytes, at: int, width: int) -> int:
     return int(value)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _print(value: int, width: int, out: Bytes, at: int) -> int:
     """Write a decimal number with at least `width` digits; return its end, -1 if it is invalid."""
     if value < 0:
@@ -317,13 +317,13 @@ def _print(value: int, width: int, out: Bytes, at: int) -> int:
     return at + n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _hexadecimal(digit: int, is_upper: bool) -> int:
     """Return the character of a hexadecimal digit."""
     return digit + (48 if digit < 10 else 55 if is_upper else 87)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _read_hexadecimal(
     model: NameModel, lane: NameLane, column: int, is_upper: bool, out: Bytes, at: int
 ) -> int:
@@ -337,7 +337,7 @@ def _read_hexadecimal(
     return at + n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _read_digits(lane: NameLane, n: int, is_upper: bool, out: Bytes, at: int) -> None:
     """Decode n hexadecimal digits to out[at:] from raw bits, three digits at a time."""
     for i in range(at, at + n, 3):
@@ -347,7 +347,7 @@ def _read_digits(lane: NameLane, n: int, is_upper: bool, out: Bytes, at: int) ->
             out[i + j] = _hexadecimal(value >> 4 * (some - 1 - j) & 15, is_upper)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _read_uuid(
     model: NameModel, lane: NameLane, column: int, is_upper: bool, out: Bytes, at: int
 ) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.name.streams import (
@@ -62,7 +62,7 @@ class Token(NamedTuple):
     value: int
 
 
-@jit_norefs
+@jit(norefs=True)
 def split_line(text: Bytes, at: int, end: int, cuts: Cuts) -> int:
     """Split the name text[at:end] into tokens, written to `cuts`; return their number.
 
@@ -77,7 +77,7 @@ def split_line(text: Bytes, at: int, end: int, cuts: Cuts) -> int:
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def next_token(text: Bytes, at: int, end: int, n: int) -> Token:
     """Return the token at an offset in a line, after n other tokens."""
     stop, kind, value = _number(text, at, end)
@@ -90,7 +90,7 @@ def next_token(text: Bytes, at: int, end: int, n: int) -> Token:
     return Token(at, stop, kind, value)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _number(text: Bytes, at: int, end: int) -> tuple[int, int, int]:
     """Return end, kind and value of the digits at an offset; WORD if they may be another token."""
     stop, value = at, np.int64(0)
@@ -107,7 +107,7 @@ def _number(text: Bytes, at: int, end: int) -> tuple[int, int, int]:
     return stop, DIGITS if is_plain else WORD, int(value)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _eight(word: np.uint64, most: int) -> tuple[int, np.int64]:
     """Return the number of leading digits in 8 bytes, at most `most`, and their value.
 
@@ -125,7 +125,7 @@ def _eight(word: np.uint64, most: int) -> tuple[int, np.int64]:
     return n, np.int64(value)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _plain(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """Return the end and kind of a token that is not hexadecimal."""
     if CLASSES[text[at]] != DIGIT:
@@ -135,7 +135,7 @@ def _plain(text: Bytes, at: int, end: int) -> tuple[int, int]:
     return at, DIGITS
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _end_of_word(text: Bytes, at: int, end: int) -> int:
     """Return the end of a text token: the offset of the next digit or hexadecimal word."""
     was_letter = False
@@ -148,7 +148,7 @@ def _end_of_word(text: Bytes, at: int, end: int) -> int:
     return at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_same_token(text: Bytes, at: int, end: int, old: Token, k: int) -> bool:
     """Return True if the token at this offset equals token k of the line before, `old`.
 
@@ -165,7 +165,7 @@ def is_same_token(text: Bytes, at: int, end: int, old: Token, k: int) -> bool:
     return bool((CLASSES[text[at + size]] == DIGIT) == (old.kind == WORD) or old.kind > DIGITS)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _hexadecimal(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """Return end and kind of a hexadecimal word or UUID at an offset, else WORD."""
     stop, seen = at, 0
@@ -183,7 +183,7 @@ def _hexadecimal(text: Bytes, at: int, end: int) -> tuple[int, int]:
     return stop, HEX_UPPER if seen & UPPER else HEX_LOWER
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _uuid_case(text: Bytes, at: int) -> int:
     """Return the case of a UUID's letters (LOWER if it has none), 0 if it is no UUID."""
     for i in range(8, 24, 5):
@@ -202,7 +202,7 @@ def _uuid_case(text: Bytes, at: int) -> int:
     return UPPER if seen & UPPER else LOWER
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def common_prefix(text: Bytes, a: int, b: int, most: int) -> int:
     """Return the length of the common prefix of text[a : a + most] and text[b : b + most]."""
     n = 0

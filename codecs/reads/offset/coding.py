@@ -22,7 +22,7 @@ from gangsaw.codecs.core.entropy.sparse_tables import (
 )
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.coding import of_blocks
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.params import Params
@@ -196,13 +196,13 @@ def _read_head(data: Text) -> tuple[int, RansTables]:
     return int(np.frombuffer(data[:CENTRE].tobytes(), "<i8")[0]), decoder_tables(frequencies)
 
 
-@jit_inline
+@jit(inline=True)
 def to_zigzag(change: np.int64) -> np.uint64:
     """Return the unsigned number of a signed one: 0, -1, 1, -2 become 0, 1, 2, 3."""
     return np.uint64(change << 1 ^ change >> 63)
 
 
-@jit_inline
+@jit(inline=True)
 def to_offset_symbol(value: np.uint64) -> tuple[int, int]:
     """Return the symbol of a zigzag-coded difference, and the number of raw bits after it."""
     if value < np.uint64(PLAIN):

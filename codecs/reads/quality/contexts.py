@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit_inline, jit_inline_part
+from gangsaw.codecs.core.numba.jit import jit
 
 PARTS = 8  # parts of a line
 CHANGES = 8  # levels of the sum of changes
@@ -75,7 +75,7 @@ def strides_of(components: Components) -> Strides:
     return Strides(U(components.befores * before), U(before), U(components.shift))
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def place_step(length: int) -> Any:
     """Return the increment of `Past.place` per value, in a line of this length.
 
@@ -88,7 +88,7 @@ def place_step(length: int) -> Any:
     return U(((PARTS << PLACE_BITS) + length - 1) // length)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def number_context(past: Past, strides: Strides) -> Any:
     """Return the number of the context that earlier values give."""
     before, second, third, changed, place = past
@@ -98,7 +98,7 @@ def number_context(past: Past, strides: Strides) -> Any:
     return row + (pair << LEVEL_BITS) + level
 
 
-@jit_inline
+@jit(inline=True)
 def update_past(past: Past, value: np.uint64, step: np.uint64) -> Past:
     """Return the `Past` of the next value; the first one of a line counts as no change.
 

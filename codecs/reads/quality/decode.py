@@ -11,7 +11,7 @@ from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt64
 from gangsaw.codecs.core.entropy.rans_lanes import begin_lane, get, get_number, get_small, is_whole
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, SYMBOLS, RansTables
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.gather import count_lanes
 from gangsaw.codecs.core.numba.vectors.integers import load, static
 from gangsaw.codecs.reads.lines import NEWLINE, SPAN_BEGIN, SPAN_END, SPAN_LINES, Text
@@ -119,7 +119,7 @@ def decode_windows(
     fill_quality_windows(source, model, first, spans, lanes, out)
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_quality_windows(
     source: LaneSource, model: DecoderModel, first: int, spans: Int64s, lanes: Int64s, out: Bytes
 ) -> None:
@@ -143,7 +143,7 @@ def fill_quality_windows(
             queue = read_syntax(source, model.syntax, first, spans, queue, lanes, k, out)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def read_syntax(
     source: LaneSource,
     syntax: RansTables,
@@ -181,7 +181,7 @@ def read_syntax(
     return queue
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def begin_window(
     source: LaneSource,
     syntax: RansTables,
@@ -204,7 +204,7 @@ def begin_window(
     spans[window, SPAN_BEGIN], spans[window, SPAN_LINES] = place, n_lines
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def begin_line(source: LaneSource, syntax: RansTables, window: int, lanes: Int64s, k: int) -> bool:
     """Read the syntax elements at the start of a line; return True if the line fits."""
     x, at, stop = lanes[k, STATE], lanes[k, AT], lanes[k, STOP]
@@ -226,7 +226,7 @@ def begin_line(source: LaneSource, syntax: RansTables, window: int, lanes: Int64
     return True
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def end_line(source: LaneSource, lanes: Int64s, k: int, out: Bytes) -> None:
     """Write the newline at the end of a line, unless it is the open one."""
     place = lanes[k, OUT]
@@ -236,7 +236,7 @@ def end_line(source: LaneSource, lanes: Int64s, k: int, out: Bytes) -> None:
     lanes[k, LINES] -= 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def load_lane(lanes: Int64s, k: int) -> Lane:
     """Return lane k within a line, from its stored fields."""
     values = U(lanes[k, BEFORE]), U(lanes[k, SECOND]), U(lanes[k, THIRD])
@@ -244,7 +244,7 @@ def load_lane(lanes: Int64s, k: int) -> Lane:
     return Lane(U(lanes[k, STATE]), U(lanes[k, AT]), past)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def store_lane(lane: Lane, n: int, lanes: Int64s, k: int) -> None:
     """Store lane k after n more values."""
     lanes[k, STATE], lanes[k, AT] = lane.state, lane.at
@@ -254,7 +254,7 @@ def store_lane(lane: Lane, n: int, lanes: Int64s, k: int) -> None:
     lanes[k, LEFT] -= n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def take_value(lane: Lane, model: DecoderModel) -> tuple[np.uint64, np.uint64]:
     """Decode the next value of a lane; return it, and the rANS state before renormalisation."""
     x, table = lane.state, U(model.table_of[number_context(lane.past, model.strides)])
@@ -266,7 +266,7 @@ def take_value(lane: Lane, model: DecoderModel) -> tuple[np.uint64, np.uint64]:
     return value, (end - low) * (x >> SHIFT) + slot - low
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def read_value(
     lane: Lane,
     i: UInt64,
@@ -289,7 +289,7 @@ def read_value(
     return Lane(x, lane.at + (is_low & U(2)), update_past(lane.past, value, U(lanes[k, GROWS])))
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def read_line(data: Bytes, model: DecoderModel, lanes: Int64s, k: int, out: Bytes) -> None:
     """Decode the rest of the line of lane k, corrupt or not."""
     lane, n, last = load_lane(lanes, k), lanes[k, LEFT], U(lanes[k, STOP] - 2)
@@ -298,7 +298,7 @@ def read_line(data: Bytes, model: DecoderModel, lanes: Int64s, k: int, out: Byte
     store_lane(lane, n, lanes, k)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def read_side_by_side(data: Bytes, model: DecoderModel, n: int, lanes: Int64s, out: Bytes) -> None:
     """Decode n values of each interleaved lane; 2 n bytes must follow the offset of each."""
     a, b, c, d = load_lane(lanes, 0), load_lane(lanes, 1), load_lane(lanes, 2), load_lane(lanes, 3)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.entropy.rans_tables import PRECISION, TOTAL
 from gangsaw.codecs.core.entropy.sparse_tables import RansTables
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.gather import gather
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
@@ -147,7 +147,7 @@ def decode_wide_windows(
     fill_wide_windows(source, model, first, spans, board, out)
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_wide_windows(
     source: LaneSource, model: WideModel, first: int, spans: Int64s, board: Board, out: Bytes
 ) -> None:
@@ -174,7 +174,7 @@ def fill_wide_windows(
                 lanes[k, LEFT] -= n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def read_wide_syntax(
     source: LaneSource,
     syntax: RansTables,
@@ -204,7 +204,7 @@ def read_wide_syntax(
     return queue
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def read_wide_values(data: Bytes, model: WideModel, n: Int64, board: Board, out: Bytes) -> None:
     """Decode n values of each lane; 2 n + 2 bytes must follow the offset of each."""
     fields, grows = board.fields, load(board.fields, GROWS * SIDE, LANES)
@@ -236,7 +236,7 @@ def read_wide_values(data: Bytes, model: WideModel, n: Int64, board: Board, out:
     store(fields, PLACE * SIDE, wide.place)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def with_few_changes(wide: Wide) -> Wide:
     """Return lanes with limited sums of changes: same contexts, no overflow in long lines."""
     changed = minimum(wide.changed, MOST_CHANGED)
@@ -244,7 +244,7 @@ def with_few_changes(wide: Wide) -> Wide:
     return Wide(wide.x, wide.at, *values, changed, wide.counts, wide.place)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def write_words(board: Board, i: Int64, m: Int64, out: Bytes) -> None:
     """Write m quality bytes of each lane that has a window, from value i on."""
     for k in range(SIDE):
@@ -258,7 +258,7 @@ def write_words(board: Board, i: Int64, m: Int64, out: Bytes) -> None:
                     out[to + j] = word >> U(8) * j & U(OCTET)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def context_numbers(wide: Wide, strides: Strides) -> Any:
     """Return the context number of each lane, see `contexts.number_context`."""
     pair = (maximum(wide.second, wide.third) >> np.int64(strides.shift)) << 1
@@ -268,7 +268,7 @@ def context_numbers(wide: Wide, strides: Strides) -> Any:
     return row + wide.before * np.int64(strides.before) + pair * CHANGES + level
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def read_wide_value(wide: Wide, grows: Vector, data: Bytes, model: WideModel) -> Any:
     """Return the table entry of each lane's next value, and the lanes after it.
 

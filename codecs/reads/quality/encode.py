@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Int64s, UInt16s
 from gangsaw.codecs.core.entropy.rans_tables import LOWEST, PRECISION, TOTAL
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.quality.contexts import ONE, U
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
 from gangsaw.codecs.reads.quality.tokens import TokenRuns
@@ -96,7 +96,7 @@ def close_up(lane_ends: Int64s, sizes: Int64s, out: UInt16s) -> int:
     return at
 
 
-@jit_norefs
+@jit(norefs=True)
 def write_quality_lanes(job: WindowLanes, out: UInt16s) -> None:
     """Write lanes backwards so that they end at `lane_ends`; set their numbers of words."""
     lanes, queue = job.lanes, 0
@@ -115,7 +115,7 @@ def write_quality_lanes(job: WindowLanes, out: UInt16s) -> None:
             queue = next_window(job, queue, k, out)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def next_window(job: WindowLanes, queue: int, k: int, out: UInt16s) -> int:
     """Finish the window of lane k, if it has one, and begin the next one.
 
@@ -138,7 +138,7 @@ def next_window(job: WindowLanes, queue: int, k: int, out: UInt16s) -> int:
     return queue
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def push_token(
     x: np.uint64, at: np.uint64, place: np.uint64, job: WindowLanes, out: UInt16s
 ) -> tuple[np.uint64, np.uint64]:
@@ -159,7 +159,7 @@ def push_token(
     return x + low + quotient * (U(TOTAL) - frequency), at - n_words
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def write_rest(job: WindowLanes, k: int, out: UInt16s) -> None:
     """Encode the remaining tokens of the window of lane k."""
     lanes = job.lanes
@@ -169,7 +169,7 @@ def write_rest(job: WindowLanes, k: int, out: UInt16s) -> None:
     lanes[k, STATE], lanes[k, AT], lanes[k, LEFT] = x, at, 0
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def write_side_by_side(job: WindowLanes, n: int, out: UInt16s) -> None:
     """Encode n tokens of each interleaved lane."""
     lanes = job.lanes

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.gather import last_lane, running_sums
 from gangsaw.codecs.core.numba.vectors.integers import (
     lane_leading_zeros,
@@ -60,7 +60,7 @@ def allocate_line_scratch() -> LineScratch:
     return LineScratch(values, np.zeros(2, np.int64), contexts, np.arange(WIDTH, dtype=np.int32))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def part_step(length: int) -> int:
     """Return the increment of the position per value, in a line of this length.
 
@@ -71,7 +71,7 @@ def part_step(length: int) -> int:
     return ((PARTS << PART_BITS) + length - 1) // length
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def find_values(text: Bytes, begin: int, end: int, values: Values, scratch: LineScratch) -> int:
     """Return the index in `scratch.values` of the values of text[begin:end], after BEFORE others.
 
@@ -85,7 +85,7 @@ def find_values(text: Bytes, begin: int, end: int, values: Values, scratch: Line
     return int(begin - spans[0] + BEFORE)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def find_line_contexts(
     text: Bytes,
     line: int,

@@ -15,7 +15,7 @@ from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt16s
 from gangsaw.codecs.core.entropy.rans_lanes import RAW, Tokens, tokens_of
 from gangsaw.codecs.core.entropy.rans_tables import PRECISION
 from gangsaw.codecs.core.entropy.sparse_tables import SYMBOLS
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.lines import Lines
 from gangsaw.codecs.reads.quality.contexts import Components, Strides, U, strides_of
 from gangsaw.codecs.reads.quality.line_contexts import (
@@ -134,7 +134,7 @@ def allocate_runs(lines: Lines) -> TokenRuns:
     return TokenRuns(np.empty(int(offsets[-1]), np.uint16), offsets[:-1], np.empty(n, np.int64))
 
 
-@jit_norefs
+@jit(norefs=True)
 def find_capacities(lines: Lines, offsets: Int64s) -> None:
     """Write the offset of each window's part of the token buffer to `offsets`, (n_windows + 1,)."""
     offsets[0] = 0
@@ -148,7 +148,7 @@ def find_capacities(lines: Lines, offsets: Int64s) -> None:
         offsets[window + 1] = offsets[window] + n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def most_of_line(length: int, before: int) -> int:
     """Return an upper bound on the syntax tokens at the start of a line."""
     if length == before:
@@ -156,7 +156,7 @@ def most_of_line(length: int, before: int) -> int:
     return 2 if length < SYMBOLS - 1 else MOST_TOKENS
 
 
-@jit_norefs
+@jit(norefs=True)
 def write_tokens(
     lines: Lines, first: int, last: int, model: TokenModel, scratch: TokenScratch, runs: TokenRuns
 ) -> None:
@@ -186,7 +186,7 @@ def write_tokens(
         runs.ends[window] = at
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def write_syntax_tokens(n: int, scratch: TokenScratch, out: UInt16s, at: int) -> int:
     """Append n tokens of the syntax to out[at:]; return the index after them."""
     for i in range(n):
@@ -197,7 +197,7 @@ def write_syntax_tokens(n: int, scratch: TokenScratch, out: UInt16s, at: int) ->
     return at + n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def write_value_tokens(
     text: Bytes,
     begin: int,

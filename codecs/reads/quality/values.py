@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bools, Bytes
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import load, select, static, store
 from gangsaw.codecs.reads.lines import NEWLINE, Text
 
@@ -59,7 +59,7 @@ def values_of(alphabet: Text) -> Values:
     return Values(of, int(alphabet[:1].sum()), gaps, is_plain)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def fill_values(text: Bytes, begin: int, end: int, values: Values, out: Bytes) -> None:
     """Write the values of text[begin:end] to `out`; those of other bytes are undefined."""
     n = (end - begin) // len(LANES) * len(LANES) if values.is_plain else 0

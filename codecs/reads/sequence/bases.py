@@ -12,7 +12,7 @@ from gangsaw.codecs.core.nucleotides.alphabet import BASES, NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.kernels import encode_dna
 from gangsaw.codecs.core.nucleotides.packing import build_unpacking_table
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store
 from gangsaw.codecs.core.numba.words import load_le64
 
@@ -38,7 +38,7 @@ def to_base_codes(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return codes
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def next_exception(codes: Bytes, at: int, end: int) -> Any:
     """Return the first index from `at` on that is no base, or `end`; reads SPARE bytes beyond."""
     while at < end:
@@ -49,7 +49,7 @@ def next_exception(codes: Bytes, at: int, end: int) -> Any:
     return end
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def copy_bases(source: Bytes, begin: int, out: Bytes, place: int, n: int, stop: int) -> None:
     """Copy n bytes from source[begin:] to out[place:], in vectors of BYTES bytes.
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt32s
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.sequence.bases import SPARE
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
@@ -62,7 +62,7 @@ def classified(codes: Bytes, begins: Int64s, pieces: Layout) -> ConsensusColumns
     return build_columns(columns)
 
 
-@jit_norefs
+@jit(norefs=True)
 def classify(covered: Int64s, others: UInt32s, columns: Bytes) -> None:
     """Add class and second base to the bases of columns; see `count_columns`."""
     usual, reads = np.int64(others.sum()), np.int64(covered.sum())
@@ -80,7 +80,7 @@ def classify(covered: Int64s, others: UInt32s, columns: Bytes) -> None:
             columns[place] |= number << CLASS | second << SECOND
 
 
-@jit_norefs
+@jit(norefs=True)
 def count_columns(
     codes: Bytes,
     begins: Int64s,
@@ -110,7 +110,7 @@ def count_columns(
         covered[place] += covered[place - 1]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count_piece(
     codes: Bytes,
     begin: int,
@@ -135,20 +135,20 @@ def _count_piece(
             marks &= marks - ONE
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def differing(codes: np.uint64, columns: np.uint64) -> np.uint64:
     """Return marks in bit 0 of each byte: 1 for a base that differs from the consensus."""
     either = codes ^ columns
     return (either | either >> ONE) & ~(codes >> TWO) & ONES
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def variable(columns: np.uint64) -> np.uint64:
     """Return marks in bit 0 of each byte: 1 for a column of a class > 0."""
     return (columns >> TWO | columns >> THREE | columns >> FOUR) & ONES
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def within(marks: np.uint64, n: int) -> np.uint64:
     """Return the marks of the first n of 8 bytes."""
     return marks & ((ONE << np.uint64(8 * n)) - ONE) if n < 8 else marks

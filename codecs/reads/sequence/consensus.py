@@ -21,7 +21,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.nucleotides.kernels import code_of, letter_of
 from gangsaw.codecs.core.numba.bits import swapped
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
 from gangsaw.codecs.reads.sequence.bases import FOURS, SPARE, read_only
 from gangsaw.codecs.reads.sequence.columns import ONE, ONES
@@ -111,7 +111,7 @@ def write_slices(codes: Bytes, tokens: Tokens, ends: Int64s) -> int:
     return n
 
 
-@jit_norefs
+@jit(norefs=True)
 def read_slices(
     data: Bytes,
     begins: Int64s,
@@ -139,7 +139,7 @@ def read_slices(
     write_complement(out, first * SLICE, min(last * SLICE, out.size))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def read_together(
     data: Bytes,
     begins: Int64s,
@@ -168,7 +168,7 @@ def read_together(
     is_right[i + 3] = is_whole(x3, at3, ends[i + 3])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_eight(
     tables: RansTables,
     before: int,
@@ -186,7 +186,7 @@ def get_eight(
     return four & 3, x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def write_complement(out: Consensus, begin: int, end: int) -> None:
     """Write the reverse complement of columns, eight at a time.
 

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.entropy.rans_lanes import (
     is_whole,
 )
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.lines import NEWLINE, SPAN, SPAN_BEGIN, SPAN_END, SPAN_LINES, Text
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.bases import copy_bases
@@ -69,7 +69,7 @@ def decode_windows(windows: Windows, dictionary: Dictionary, out: Text) -> Int64
     return spans
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_windows(
     windows: Windows, dictionary: Dictionary, memory: Int64s, out: Bytes, spans: Int64s
 ) -> None:
@@ -83,7 +83,7 @@ def fill_windows(
             spans[w, SPAN_BEGIN], spans[w, SPAN_END], spans[w, SPAN_LINES] = begin, end, n
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def fill_window(
     windows: Windows, w: int, dictionary: Dictionary, memory: Int64s, out: Bytes
 ) -> tuple[int, int, int]:
@@ -120,7 +120,7 @@ def fill_window(
     return begin, place, n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_line(
     window: Window, has_before: bool, odd: int, x: int, at: int, place: int
 ) -> tuple[int, int, int]:

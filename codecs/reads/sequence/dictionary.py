@@ -19,7 +19,7 @@ from gangsaw.codecs.core.entropy.sparse_tables import (
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.kernels import code_of
 from gangsaw.codecs.core.numba.bits import count_ones
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.sequence.columns import CLASS, PLAIN, SECOND
 from gangsaw.codecs.reads.sequence.consensus import read_consensus
@@ -203,7 +203,7 @@ def index_columns(columns: Int64s, n_words: int) -> tuple[npt.NDArray[np.uint64]
     return marks, 1 + np.cumsum(counts) - counts
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def first_column(dictionary: Dictionary, place: int) -> Any:
     """Return the index in `columns` of the first one from a position on, 0 <= place <= size."""
     word, bit = place // WORD, np.uint64(place % WORD)

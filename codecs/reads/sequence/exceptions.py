@@ -14,12 +14,12 @@ from gangsaw.codecs.core.entropy.rans_lanes import (
 )
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, RansTables
 from gangsaw.codecs.core.nucleotides.kernels import letter_of
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.bases import next_exception
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_exception_tokens(
     text: Bytes, codes: Bytes, start: int, end: int, tokens: Tokens, n: int
 ) -> int:
@@ -41,7 +41,7 @@ def put_exception_tokens(
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def end_of_run(text: Bytes, at: int, end: int) -> int:
     """Return the offset after the run of equal bytes that begins at an offset."""
     byte = text[at]
@@ -50,7 +50,7 @@ def end_of_run(text: Bytes, at: int, end: int) -> int:
     return at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_exceptions(
     tables: RansTables, x: int, at: int, data: Bytes, stop: int, out: Bytes, place: int, n: int
 ) -> tuple[int, int, int]:
@@ -79,7 +79,7 @@ def get_exceptions(
     return runs, x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def fill_bytes(out: Bytes, begin: int, end: int, byte: int) -> None:
     """Fill out[begin:end] with one byte."""
     for i in range(begin, end):

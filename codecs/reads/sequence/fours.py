@@ -11,13 +11,13 @@ from gangsaw.codecs.core.entropy.rans_lanes import Tokens, get, put
 from gangsaw.codecs.core.entropy.sparse_tables import RansTables
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.kernels import is_base, letter_of
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import store_le64
 from gangsaw.codecs.reads.sequence.bases import FOURS
 from gangsaw.codecs.reads.sequence.syntax import TAIL
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_fours(tokens: Tokens, n: int, table: int, codes: Bytes, begin: int, end: int) -> int:
     """Append the bases of codes[begin:end], four per token; return the number of tokens."""
     before: Any = 0
@@ -33,7 +33,7 @@ def put_fours(tokens: Tokens, n: int, table: int, codes: Bytes, begin: int, end:
     return put(tokens, n, TAIL + n_waiting - 1, four) if n_waiting else n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_fours(
     tables: RansTables,
     t: int,
@@ -66,7 +66,7 @@ def get_fours(
     return x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_fours_between(
     tables: RansTables,
     t: int,

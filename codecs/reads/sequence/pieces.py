@@ -13,7 +13,7 @@ from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import get, get_number, get_raw, get_small
 from gangsaw.codecs.core.entropy.sparse_tables import ABSENT, RansTables
 from gangsaw.codecs.core.nucleotides.kernels import code_of, is_base, letter_of
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.lines import Text
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.bases import copy_bases
@@ -67,7 +67,7 @@ class Piece(NamedTuple):
     has_runs: bool
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_pieces(
     window: Window, odd: int, has_runs: bool, x: int, at: int, place: int, end: int
 ) -> tuple[int, int]:
@@ -112,7 +112,7 @@ def get_pieces(
     return (x, at) if count > 0 else (x, at | ABSENT)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_mapped(
     window: Window, odd: int, piece: Piece, reference: int, strand: int, x: int, at: int
 ) -> tuple[int, int, int, int]:
@@ -149,7 +149,7 @@ def get_mapped(
     return position if strand else position + n, strand, x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_first_place(
     data: Bytes,
     dictionary: Dictionary,
@@ -182,7 +182,7 @@ def get_first_place(
     return get_place(data, dictionary, of, primary, memory[syntax.AT_STRAND], n, x, at, stop)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_place(
     data: Bytes,
     dictionary: Dictionary,
@@ -223,7 +223,7 @@ def get_place(
     return position, own, x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_mismatches(
     window: Window,
     piece: Piece,
@@ -282,7 +282,7 @@ def get_mismatches(
     return (x, at) if left == 0 else (x, at | ABSENT)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_gap(
     tables: RansTables, left: int, n: int, x: int, at: int, data: Bytes, stop: int
 ) -> tuple[int, int, int]:
@@ -299,7 +299,7 @@ def get_gap(
     return min(gap, n), x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_other(
     tables: RansTables, base: int, second: int, x: int, at: int, data: Bytes, stop: int
 ) -> tuple[int, int, int]:
@@ -313,7 +313,7 @@ def get_other(
     return code, x, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_letter(out: Bytes, place: int, code: int, has_runs: bool) -> None:
     """Write the letter of a base code, but leave an exception unchanged."""
     if not has_runs or is_base(out[place]):

@@ -7,7 +7,7 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 # the first table of each syntax element, followed by those of its contexts
 (
@@ -99,7 +99,7 @@ PLACE_BITS = 32  # of the position at the start of a window of a sorted block
 AT_LENGTH, AT_KIND, AT_PRIMARY, AT_STRAND, AT_MATE, AT_REPEAT, MEMORY = range(7)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def strand_table(is_still: bool, before: int) -> int:
     """Return the number of the table of a first piece's strand in a sorted block.
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Bytes, Float32s, NumpyArray, UInt32s
 from gangsaw.codecs.core.memory.aligned import empty_aligned
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.floats import Floats
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
@@ -135,7 +135,7 @@ def _make_rows(word_bytes: int) -> tuple[NumpyArray, ...]:
     return empty_aligned(LANES, np.float32), empty_aligned(N_LANE_ROWS * LANES, kind), *rows
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def begin_block(scratch: StripScratch) -> None:
     """Clear the per-lane state that another block left in the scratch memory."""
     for lane in range(LANES):
@@ -162,7 +162,7 @@ class Strip(NamedTuple):
     nothing: Floats
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def begin_series(block: DenseBlock, kind: int | np.int64, lane: int, scratch: StripScratch) -> None:
     """Set the constants of a lane for all rows of a strip.
 
@@ -177,7 +177,7 @@ def begin_series(block: DenseBlock, kind: int | np.int64, lane: int, scratch: St
     scratch.lanes[IS_RESIDUAL * LANES + lane] = kind
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def begin_strip(block: DenseBlock, predictors: Bytes, strip: int, scratch: StripScratch) -> Any:
     """Set up the lanes of a strip; return the number in use and True if some have residuals."""
     some = False
@@ -188,7 +188,7 @@ def begin_strip(block: DenseBlock, predictors: Bytes, strip: int, scratch: Strip
     return min(LANES, block.n_series - strip * LANES), some
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def lane(scratch: StripScratch, item: int) -> Any:
     """Return one constant of all 32 lanes of a strip, as a vector.
 
@@ -197,7 +197,7 @@ def lane(scratch: StripScratch, item: int) -> Any:
     return load(scratch.lanes, item * LANES, ROW)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def begin_row(block: DenseBlock, strip: Strip, row: int, scratch: StripScratch) -> Any:
     """Return the exponents (biased) and contexts of a row, predicted from the rows before it."""
     if block.means >= SLOW:
@@ -210,14 +210,14 @@ def begin_row(block: DenseBlock, strip: Strip, row: int, scratch: StripScratch) 
     return exponent, context + lane(scratch, FIRST)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def grid_bits(exponent: Vector, scratch: StripScratch) -> Any:
     """Return the number of fraction bits that values with these exponents have on the grid."""
     above = exponent - lane(scratch, LOW)
     return minimum(maximum(above, lane(scratch, LEAST)), lane(scratch, MOST))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def split_row(block: DenseBlock, strip: Strip, word: Vector, scratch: StripScratch) -> Any:
     """Return the biased exponents and the fractions of a row of float words and residuals."""
     exponent, fraction = split_floats(word, block.width, block.mantissa)
@@ -229,7 +229,7 @@ def split_row(block: DenseBlock, strip: Strip, word: Vector, scratch: StripScrat
     return exponent, fraction
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def keep_sizes(
     block: DenseBlock,
     row: int,

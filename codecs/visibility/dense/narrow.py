@@ -17,7 +17,7 @@ from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import pointer
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.dense import cpu as dense
 from gangsaw.codecs.visibility.lanes.table import Lanes, gather_block, scatter_block
@@ -89,13 +89,13 @@ def _narrow_like(table: Words) -> Words:
     return _per_thread.array("narrow", table.size, "u4")[: table.size].reshape(table.shape)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_end(field: np.uint64 | np.int64) -> Any:
     """Return True for the least and the largest exponent field, which become those of float32."""
     return (field + np.uint64(1) & np.uint64(2047)) < np.uint64(2)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def fits(word: np.uint64) -> Any:
     """Return True if a double, given as its bits, is exactly a float32."""
     field = word >> np.uint64(52) & np.uint64(2047)
@@ -103,7 +103,7 @@ def fits(word: np.uint64) -> Any:
     return (is_end(field) | is_near) & (word & np.uint64(0x1FFFFFFF) == np.uint64(0))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def narrowed(word: np.uint64) -> Any:
     """Return the float32 bits of a double that fits."""
     field = word >> np.uint64(52) & np.uint64(2047)
@@ -112,7 +112,7 @@ def narrowed(word: np.uint64) -> Any:
     return np.uint32(sign << np.uint64(31) | exponent << np.uint64(23) | fraction)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def widened(word: int | np.int64) -> Any:
     """Return the double bits of a float32: the inverse of `narrowed`, for any words."""
     field = word >> 23 & 255
@@ -122,7 +122,7 @@ def widened(word: int | np.int64) -> Any:
     return high | fraction << np.uint64(29)
 
 
-@jit_norefs
+@jit(norefs=True)
 def narrow_words(words: NumpyArray, out: NumpyArray) -> bool:
     """Fill (n,) uint32 from (n,) uint64 doubles; return True if all fit, else stop early.
 
@@ -140,7 +140,7 @@ def narrow_words(words: NumpyArray, out: NumpyArray) -> bool:
     return True
 
 
-@jit_norefs
+@jit(norefs=True)
 def widen_words(words: NumpyArray, out: NumpyArray) -> None:
     """Fill (n,) uint64 with the doubles of (n,) uint32: the inverse, for any words."""
     for i in range(words.size):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.container.folding import kernel_crc32c
 from gangsaw.codecs.core.numba.bits import bytes_at
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.visibility.fast.plan import FormPlan
 from gangsaw.codecs.visibility.fast.tiling.scratch import CallMemory
 from gangsaw.codecs.visibility.fast.tiling.tiles import decode_tiles, encode_tiles
@@ -63,7 +63,7 @@ class Payloads(NamedTuple):
     sums: npt.NDArray[np.uint32]
 
 
-@jit_norefs
+@jit(norefs=True)
 def encode_blocks(
     plan: FormPlan, work: CallMemory, blocks: Addresses, most: int, written: Written
 ) -> int:
@@ -90,7 +90,7 @@ def encode_blocks(
     return int(blocks.offsets.size)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _fill(table: NumpyArray, place: int, plan: FormPlan) -> None:
     """Copy a block at address `place` to its table of words; padding rows repeat the last row."""
     size = plan.extents.n_rows * LANES
@@ -102,7 +102,7 @@ def _fill(table: NumpyArray, place: int, plan: FormPlan) -> None:
         table[i] = 0
 
 
-@jit_norefs
+@jit(norefs=True)
 def decode_blocks(
     plan: FormPlan, work: CallMemory, payloads: Payloads, blocks: Addresses, numbers: Int64s
 ) -> Any:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.bits import leading_zeros, pointer
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import any_lane, load, select, static, store
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 from gangsaw.codecs.visibility.dense.model.predict import MOST_TERMS, PREDICTORS, SampledRows
@@ -73,7 +73,7 @@ class TableRows(NamedTuple):
         return cls(lanes.n_strips, lanes.n_rows, lanes.n_times)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def guess_integer_row(
     numbers: NumpyArray, row: int, time: int, frequency: int, n_times: int, terms: Int64s
 ) -> Any:
@@ -93,7 +93,7 @@ def guess_integer_row(
     return sums >> 1
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_marked(numbers: NumpyArray, marks: Bytes) -> None:
     """Set odd words to the integer in the row before, so that no residual is large there."""
     for i in range(LANES, numbers.size):
@@ -101,7 +101,7 @@ def fill_marked(numbers: NumpyArray, marks: Bytes) -> None:
             numbers[i] = numbers[i - LANES]
 
 
-@jit_norefs
+@jit(norefs=True)
 def to_integer_residuals(numbers: NumpyArray, rows: TableRows, terms: Int64s) -> None:
     """Replace integers by zigzag-coded prediction residuals in place, last row first."""
     for strip in range(rows.n_strips - 1, -1, -1):
@@ -113,7 +113,7 @@ def to_integer_residuals(numbers: NumpyArray, rows: TableRows, terms: Int64s) ->
                 store(numbers, row * LANES, select(d < 0, ALL - (d << 1), d << 1))
 
 
-@jit_norefs
+@jit(norefs=True)
 def put_marked(numbers: NumpyArray, marks: Bytes, least: int) -> None:
     """Replace odd words by negative numbers: APART, or for marked words the smallest integers."""
     for i in range(numbers.size):
@@ -121,7 +121,7 @@ def put_marked(numbers: NumpyArray, marks: Bytes, least: int) -> None:
             numbers[i] = APART if marks[i] > 2 else least + marks[i] - 1
 
 
-@jit_norefs
+@jit(norefs=True)
 def from_integer_residuals(
     numbers: NumpyArray, marks: Bytes, rows: TableRows, terms: Int64s, least: int
 ) -> int:
@@ -148,7 +148,7 @@ def from_integer_residuals(
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _mark_row(numbers: NumpyArray, marks: Bytes, first: int, least: int) -> int:
     """Set the marks of odd words of a row; return their number."""
     n = 0
@@ -160,7 +160,7 @@ def _mark_row(numbers: NumpyArray, marks: Bytes, first: int, least: int) -> int:
     return n
 
 
-@jit_norefs
+@jit(norefs=True)
 def restore_odd(words: NumpyArray, marks: Bytes, marked: NumpyArray, apart: NumpyArray) -> int:
     """Write odd words to their positions; return the number used of `apart`, -1 if too few.
 
@@ -187,7 +187,7 @@ def sampled_rows(lanes: Lanes, n_codes: int) -> SampledRows:
     return SampledRows(strips, lanes.n_rows, lanes.n_times, step)
 
 
-@jit_norefs
+@jit(norefs=True)
 def count_classes(
     numbers: NumpyArray,
     marks: Bytes,
@@ -221,7 +221,7 @@ def count_classes(
                 _count_row(row, marks, at * LANES, counts[code])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count_row(row: NumpyArray, marks: Bytes, first: int, counts: Int64s) -> None:
     left_of, count_of = pointer(row, 0), pointer(counts, 0)
     for i in range(LANES):

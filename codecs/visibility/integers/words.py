@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s, NumpyArray, Scalar
 from gangsaw.codecs.core.numba.bits import fit
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.integers.form import BITS, MOST, MOST_VALUES, QUOTIENT, Form
 
@@ -55,7 +55,7 @@ def integers_to_words(numbers: NumpyArray, form: Form, words: Words) -> None:
         _look_up(numbers, form.base, values, words)
 
 
-@jit_restrict
+@jit(restrict=True)
 def _shift_down(
     words: NumpyArray, shift: int, base: int, most: int, numbers: NumpyArray, marks: Bytes
 ) -> int:
@@ -73,7 +73,7 @@ def _shift_down(
     return n
 
 
-@jit_restrict
+@jit(restrict=True)
 def _shift_up(numbers: NumpyArray, shift: int, base: int, words: NumpyArray) -> None:
     top = 8 * words.itemsize - 1 - shift
     for i in range(numbers.size):
@@ -81,7 +81,7 @@ def _shift_up(numbers: NumpyArray, shift: int, base: int, words: NumpyArray) -> 
         words[i] = (number ^ ((number >> 63) & ((1 << top) - 1))) << shift
 
 
-@jit_restrict
+@jit(restrict=True)
 def _divide(
     floats: NumpyArray,
     words: NumpyArray,
@@ -107,7 +107,7 @@ def _divide(
     return n
 
 
-@jit_restrict
+@jit(restrict=True)
 def _multiply(numbers: NumpyArray, grid: tuple[float, float, float], floats: NumpyArray) -> None:
     factor, divisor, base = grid
     for i in range(numbers.size):
@@ -126,7 +126,7 @@ def new_slots(dtype: npt.DTypeLike) -> tuple[NumpyArray, npt.NDArray[np.int32]]:
     return np.zeros(SLOTS, dtype), np.full(SLOTS, NOWHERE, np.int32)
 
 
-@jit_inline
+@jit(inline=True)
 def _slot(slots: NumpyArray, found: Int32s, word: Scalar) -> int:
     """Return the slot of a word in a hash table, or the empty slot to insert it."""
     at = np.int64((np.uint64(word) * HASH) >> HASH_SHIFT)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Array, Int64s, NumpyArray
 from gangsaw.codecs.core.memory.aligned import LINE, LONG, address_of
 from gangsaw.codecs.core.numba.bits import ItemPointer, ahead, pointer, swapped
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.nontemporal import UNIT, drain, write_lines, write_piece
 from gangsaw.codecs.core.numba.tiles import NO, YES, copy_column, fetch_line
 from gangsaw.codecs.core.numba.vectors.integers import value_of
@@ -223,7 +223,7 @@ def _pieces(n_series: int, words: int) -> tuple[npt.NDArray[np.int64], ...]:
     return series[order], done[order], size[order], count[order]
 
 
-@jit_norefs
+@jit(norefs=True)
 def gather_words(table: NumpyArray, address: int, memory: Memory, is_foreign: bool) -> None:
     """Copy a block at a memory address to its flat table of words."""
     if not memory.is_full:
@@ -233,7 +233,7 @@ def gather_words(table: NumpyArray, address: int, memory: Memory, is_foreign: bo
         _swap(table)
 
 
-@jit_norefs
+@jit(norefs=True)
 def scatter_words(
     table: NumpyArray, address: int, memory: Memory, is_long: bool, is_foreign: bool
 ) -> None:
@@ -250,13 +250,13 @@ def scatter_words(
         _copy_runs(table, YES, address, memory)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _swap(table: NumpyArray) -> None:
     for i in range(table.size):
         table[i] = swapped(table[i])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _copy_runs(table: NumpyArray, back: tuple[None, ...], address: int, memory: Memory) -> None:
     """Copy the runs of a block to a table, or back (`static`), at several frequencies at once."""
     n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
@@ -272,7 +272,7 @@ def _copy_runs(table: NumpyArray, back: tuple[None, ...], address: int, memory: 
                     _copy_run(table, row, source, memory, runs[i], n, back)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _copy_run(
     table: NumpyArray,
     row: int,
@@ -298,7 +298,7 @@ def _copy_run(
         copy_column(ours, 0, place + k * size, 0, 1, size, back)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _store_runs(table: NumpyArray, address: int, memory: Memory) -> None:
     """Copy a table to the runs of a block with non-temporal stores, usually in memory order."""
     n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
@@ -313,7 +313,7 @@ def _store_runs(table: NumpyArray, address: int, memory: Memory) -> None:
                     _store_run(ours, strip, source + runs[i, OFFSET], frequency_stride, runs[i])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _store_run(
     ours: ItemPointer[int], strip: int, place: int, next_place: int, run: Int64s
 ) -> None:

@@ -15,7 +15,7 @@ from gangsaw.codecs.core.arrays import Int64s, NumpyArray, Scalar
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.tiles import move_tile
 from gangsaw.codecs.core.numba.vectors.integers import static, value_of
 from gangsaw.codecs.visibility.lanes.table import side_by_side
@@ -111,7 +111,7 @@ def _move_arguments(
     return offsets, memory, static(side)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _item_offsets(offsets: Int64s, first: int, memory: BlockMemory) -> None:
     """Fill the byte offsets of a strip of items from item `first` on.
 
@@ -126,7 +126,7 @@ def _item_offsets(offsets: Int64s, first: int, memory: BlockMemory) -> None:
             f, t = f + 1, 0
 
 
-@jit_norefs
+@jit(norefs=True)
 def _move(
     base: int,
     zero: Scalar,
@@ -167,7 +167,7 @@ def _move(
                     move_tile(at, odd, pair, source, rows, side, back)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _word_steps(items: int, rest: int, components: int) -> tuple[int, int]:
     """Return the distances, in words, within a pair of words, and between pairs.
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Bytes, NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import fit, leading_zeros, load_be64, store_be64
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 SLACK = 8  # bytes: words are written eight bytes at a time
 UNIT_SHIFTS = {"bits": 0, "bytes": 3}  # log2 of the bits in a unit of counted zeros
@@ -65,7 +65,7 @@ def unpack_words(data: npt.NDArray[np.uint8], first: int, shift: int, words: Num
         raise CorruptChunk("leading zeros that are not counted, or fill bits that are set")
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put(
     out: Bytes,
     at: int,
@@ -86,7 +86,7 @@ def _put(
     return at + (used >> 3), pending << np.uint64(used & ~7), used & 7
 
 
-@jit_norefs
+@jit(norefs=True)
 def _write_counts(words: NumpyArray, shift: int, width: int, out: Bytes) -> Any:
     """Write the zero counts; return the remaining bits of all words."""
     at, pending, used = 0, np.uint64(0), 0
@@ -98,7 +98,7 @@ def _write_counts(words: NumpyArray, shift: int, width: int, out: Bytes) -> Any:
     return 8 * words.itemsize * words.size - (total << shift)
 
 
-@jit_norefs
+@jit(norefs=True)
 def _write_left(words: NumpyArray, shift: int, out: Bytes, at: int) -> None:
     bits = 8 * words.itemsize
     pending, used = np.uint64(0), 0
@@ -112,7 +112,7 @@ def _write_left(words: NumpyArray, shift: int, out: Bytes, at: int) -> None:
         at, pending, used = _put(out, at, pending, used, low, left)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _peek(data: Bytes, position: int | np.int64, count: int | np.int64) -> Any:
     """Return `count` bits, 0 to 57, from a bit position; bits beyond the end are 0."""
     at = position >> 3
@@ -127,7 +127,7 @@ def _peek(data: Bytes, position: int | np.int64, count: int | np.int64) -> Any:
     return (window >> np.uint64(1)) >> np.uint64(63 - count)
 
 
-@jit_norefs
+@jit(norefs=True)
 def _read_counts(
     data: Bytes, first: int, middle: int, shift: int, width: int, words: NumpyArray
 ) -> int:
@@ -144,7 +144,7 @@ def _read_counts(
     return total
 
 
-@jit_norefs
+@jit(norefs=True)
 def _read_left(data: Bytes, middle: int, shift: int, words: NumpyArray) -> bool:
     """Replace bit lengths by words; return True if an encoder could have written them."""
     unit = 1 << shift

@@ -12,7 +12,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointer, shift_left, shift_right
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import static, value_of
 from gangsaw.codecs.visibility.arrays import Words
 
@@ -82,7 +82,7 @@ def _run(
 # `fit` preserves the width of words: LLVM then vectorizes loops that are not serial.
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _extrapolated(row: NumpyArray, t: int, steps: int) -> Any:
     """Return Lagrange's extrapolation to row[t] from `steps` words before it, at most t and 4."""
     if steps == 0:
@@ -102,7 +102,7 @@ def _extrapolated(row: NumpyArray, t: int, steps: int) -> Any:
     return fit(four + four - six - six - row[t - 4], a)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _residual(word: int, predicted: int, difference: bool) -> Any:
     if not difference:
         return fit(word ^ predicted, word)
@@ -113,7 +113,7 @@ def _residual(word: int, predicted: int, difference: bool) -> Any:
     return fit(shift_left(delta, one) ^ sign, word)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _restored(residual: int, predicted: int, difference: bool) -> Any:
     if not difference:
         return fit(residual ^ predicted, residual)
@@ -122,7 +122,7 @@ def _restored(residual: int, predicted: int, difference: bool) -> Any:
     return fit(predicted + fit(shift_right(residual, one) ^ sign, residual), residual)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _take_neighbours(
     base: NumpyArray,
     n: int,
@@ -147,7 +147,7 @@ def _take_neighbours(
         _add_row(base, n, ahead(row, -to_row - to_plane), steps, True)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _add_row(base: NumpyArray, n: int, row: NumpyArray, steps: int, negative: bool) -> None:
     before = fit(0, row[0])
     for t in range(n):
@@ -156,7 +156,7 @@ def _add_row(base: NumpyArray, n: int, row: NumpyArray, steps: int, negative: bo
         before = row[t] if steps else before
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _coded(value: int, predicted: int, difference: bool, back: tuple[None, ...]) -> Any:
     """Return the residual of a word, or with `back` the word of a residual."""
     if value_of(back):
@@ -168,7 +168,7 @@ def _coded(value: int, predicted: int, difference: bool, back: tuple[None, ...])
 # before the current position are words in both directions.
 
 
-@jit_norefs
+@jit(norefs=True)
 def _from_neighbours(
     source: NumpyArray,
     target: NumpyArray,
@@ -193,7 +193,7 @@ def _from_neighbours(
             out[t] = _coded(row[t], predicted, difference, back)
 
 
-@jit_norefs
+@jit(norefs=True)
 def _from_mean(
     source: NumpyArray,
     target: NumpyArray,
@@ -207,7 +207,7 @@ def _from_mean(
         _mean_row(row, out, n, window, difference, back)
 
 
-@jit_norefs
+@jit(norefs=True)
 def _from_median(
     source: NumpyArray,
     target: NumpyArray,
@@ -221,7 +221,7 @@ def _from_median(
         _median_row(row, out, n, ordered, difference, back)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _mean_row(
     row: NumpyArray, out: NumpyArray, n: int, window: int, difference: bool, back: tuple[None, ...]
 ) -> None:
@@ -240,7 +240,7 @@ def _mean_row(
             high, low = high - (oldest >> half), low - (oldest & mask)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _median_row(
     row: NumpyArray,
     out: NumpyArray,
@@ -264,7 +264,7 @@ def _median_row(
         _put_in_order(ordered, place, row[t], count)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put_in_order(ordered: NumpyArray, place: int, word: int, count: int) -> None:
     """Insert a word in order among the first `count`; it replaces the item at `place`."""
     while place > 0 and ordered[place - 1] > word:

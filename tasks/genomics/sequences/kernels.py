@@ -8,7 +8,7 @@ from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt64s
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.kernels import codes_of_eight, eight_of, pack_codes
 from gangsaw.codecs.core.numba.bits import swapped
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
+from gangsaw.codecs.core.numba.jit import jit
 
 LETTERS, TABLES = 256, 4  # tables of counts: adjacent equal bytes are counted in different ones
 
@@ -40,7 +40,7 @@ def pack_bases(data: Bytes, begins: Int64s, words_of: Int64s, words: UInt64s) ->
             words[k] = pack_32_bases(data, first, min(32, begins[i + 1] - first))
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def pack_32_bases(data: Bytes, begin: int, n: int) -> np.uint64:
     """Return the 2-bit codes of n <= 32 bases as a word, the first base lowest."""
     word = np.uint64(0)

@@ -11,8 +11,9 @@ from importlib.metadata import version
 from gangsaw.tasks.engine.report.counters import JobCounters, job
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.history import PastJob, note
+from gangsaw.tasks.store.state.job_folder import JobFolder
 from gangsaw.tasks.store.state.lease import LeaseLost
-from gangsaw.tasks.store.state.target import JOB, Target
+from gangsaw.tasks.store.state.target import Target
 
 
 @contextmanager
@@ -52,7 +53,7 @@ def _note(store: Place, arrays: Iterable[str], counters: JobCounters, outcome: s
     with suppress(OSError):
         first = min(arrays, default="")
         array = store / first if first else store
-        if array.has(JOB):  # a failed job may have moved its store away
+        if JobFolder(array).has_job:  # a failed job may have moved its store away
             note(array, _entry(counters, outcome))
 
 

@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.formats.contract.pipes import is_stream
 from gangsaw.tasks.formats.exporting.atomic import check_target, get_store_prefix
+from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.state.job_folder import STEPS_JOB, JobFolder
 from gangsaw.tasks.store.state.lease import leased, refuse_leased
 from gangsaw.tasks.store.typed import read_fields
-
-JOB = "job.json"
 
 
 @dataclass(frozen=True)
@@ -105,20 +105,20 @@ def begin_steps(folder: Path, own: Mapping[str, object], same: str) -> str:
     ------
     BadParams : the folder belongs to another job or has another version
     """
-    text, path = json.dumps(own, sort_keys=True), folder / JOB
-    if path.exists() and (found := path.read_text()) != text:
-        is_old = _version(found, path) != own["version"]
-        begun = "what an earlier version of Gangsaw began" if is_old else "a different job"
-        raise BadParams(
-            f"{folder} holds {begun}: resume with the same {same}, or start again with --overwrite"
-        )
+    text = json.dumps(own, sort_keys=True)
     folder.mkdir(exist_ok=True)
-    path.write_text(text)
+    begun = JobFolder(open_place(folder, writable=True), STEPS_JOB)
+    if not begun.claim(text.encode()):
+        is_old = _version(folder / STEPS_JOB) != own["version"]
+        whose = "what an earlier version of Gangsaw began" if is_old else "a different job"
+        raise BadParams(
+            f"{folder} holds {whose}: resume with the same {same}, or start again with --overwrite"
+        )
     return text
 
 
-def _version(found: str, path: Path) -> object:
+def _version(path: Path) -> object:
     try:
-        return read_fields(found).values.get("version")
+        return read_fields(path.read_bytes()).values.get("version")
     except CorruptChunk as error:
         raise error.at(store=str(path)) from None

@@ -29,10 +29,10 @@ from gangsaw.tasks.store.arrays.chunks import METADATA, ArrayCoder, chunk_key
 from gangsaw.tasks.store.arrays.layout import ArrayLayout
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.skeleton import digest
+from gangsaw.tasks.store.state.job_folder import JOB, JobFolder
 from gangsaw.tasks.store.state.journal import Job, Journal
 from gangsaw.tasks.store.state.manifest import fold_parts, write_manifest
 from gangsaw.tasks.store.state.records import Records
-from gangsaw.tasks.store.state.target import JOB
 
 
 class StepDone(NamedTuple):
@@ -110,7 +110,7 @@ class StoreStep:
 
     def _check_seen(self) -> None:
         """Raise OSError if this worker does not see the store that the client began."""
-        if not self.write.target.has(JOB):
+        if not JobFolder(self.write.target).has_job:
             unseen = "a worker does not see the store, which must be where all of them and you do"
             raise OSError(errno.ENOENT, unseen, str(self.write.target))
 

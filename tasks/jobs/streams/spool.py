@@ -11,23 +11,20 @@ import json
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zarr.abc.store import Store
-from zarr.core.buffer import Buffer, default_buffer_prototype
+from zarr.core.buffer import default_buffer_prototype
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.engine.report.counters import at
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.engine.run.run import Options, run
-from gangsaw.tasks.formats.flat.memory_array import MemoryArray
-from gangsaw.tasks.jobs.choice.choose import choose_layouts
 from gangsaw.tasks.jobs.chunks.device import COPIES, device_of_most, host_notes
 from gangsaw.tasks.jobs.compress import Summary, check_codecs
 from gangsaw.tasks.jobs.runs.arrays import ArraysTask
@@ -36,53 +33,28 @@ from gangsaw.tasks.jobs.runs.history import published
 from gangsaw.tasks.jobs.runs.plan import plan_of
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
-from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped, row_bytes, sampled
+from gangsaw.tasks.jobs.streams.regroup import regrouped
+from gangsaw.tasks.jobs.streams.stream_plan import Choose, StreamHead, StreamPlan
 from gangsaw.tasks.jobs.streams.summaries import find_summary, stood_for, summary_attributes
-from gangsaw.tasks.sources.source import Coordinate, Description, Stream, optional_names
+from gangsaw.tasks.sources.source import Stream, optional_names
 from gangsaw.tasks.store.arrays.chunks import METADATA
-from gangsaw.tasks.store.arrays.layout import (
-    CHUNK_BYTES,
-    ArrayLayout,
-    ChunkChoice,
-    CodecChoices,
-    check_axes,
-)
+from gangsaw.tasks.store.arrays.layout import ChunkChoice
 from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.objects.versions import Watch
-from gangsaw.tasks.store.skeleton import build_objects, digest
-from gangsaw.tasks.store.state.journal import FOLDER, Job
+from gangsaw.tasks.store.state.job_folder import JOB, ORIGIN, JobFolder
+from gangsaw.tasks.store.state.journal import FOLDER
 from gangsaw.tasks.store.state.lease import Lease, leased
 from gangsaw.tasks.store.state.manifest import read_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import (
-    JOB,
-    ORIGIN,
     Target,
     choose_target,
     find_begun,
     write_skeleton,
 )
-from gangsaw.tasks.store.typed import text_at
 
 if TYPE_CHECKING:
     from distributed import Client
-
-
-@dataclass(frozen=True)
-class StreamHead:
-    """Source with the first rows of a stream, from which its codecs and chunks are chosen."""
-
-    name: str
-    arrays: tuple[MemoryArray, ...]
-    coords: tuple[Coordinate, ...] = ()
-    attrs: Mapping[str, object] = field(default_factory=dict)
-
-    def identity(self) -> str:
-        """Return the name of the stream, since its content is not known in advance."""
-        return f"stream {self.name}"
-
-
-Choose = Callable[[StreamHead], CodecChoices]
 
 
 def spool(
@@ -126,49 +98,30 @@ def spool(
         changed while it was read, and the output of this run is discarded.
     """
     started, watch = time.monotonic(), Watch.of(stream)
-    lengths = {array.name: _rows(array, chunks) for array in stream.arrays}
-    rows, pieces = sampled(stream, lengths)
-    sample = _sample(stream, rows, lengths)
-    layouts = _layouts(sample, choose(sample), chunks)
-    objects = build_objects(stream.name, stream.arrays, stream.coords, stream.attrs, layouts)
-    jobs = {array.name: _job(sample, array, objects, layouts) for array in stream.arrays}
+    plan = StreamPlan.of(stream, choose, chunks)
     final = open_place(target, writable=True)
     if options is not None and options.device == "gpu":
-        check_codecs({f"{final}/{n}": objects[f"{n}/{METADATA}"].to_bytes() for n in layouts})
+        check_codecs({f"{final}/{name}": data for name, data in plan.metadata.items()})
     with leased(final) as lease:
-        origins = {name: job.to_json() for name, job in jobs.items()}
-        begun = find_begun(final, origins, lease.confirm) if resume else None
-        identity = _identity(sample, watch)
-        if begun is not None and (done := _finished(begun.work, jobs)):
+        begun = find_begun(final, plan.origins, lease.confirm) if resume else None
+        identity = _identity(plan.sample, watch)
+        if begun is not None and (done := _finished(begun.work, plan.jobs)):
             _check_same(begun.work, done, identity)
             known = _known_summary(str(final), begun.work, done, started, options)
             return stood_for(known, stream, summary_attributes(begun.work))
-        parts = {array.name: rows[array.name].n_rows * row_bytes(array) for array in stream.arrays}
-        used = device_of_most(
-            {n: objects[f"{n}/{METADATA}"].to_bytes() for n in layouts}, parts, options
-        )
+        used = device_of_most(plan.metadata, plan.read_bytes, options)
         place = begun or choose_target(
-            final, jobs, lease.confirm, resume=resume, overwrite=overwrite
+            final, plan.jobs, lease.confirm, resume=resume, overwrite=overwrite
         )
-        dry_run.stop(lambda: plan_of(stream, target, layouts, objects))
+        dry_run.stop(lambda: plan_of(stream, target, plan.layouts, plan.objects))
         meter = Meter(0, on_progress, started)
-        with published("compress", place, jobs):
-            _write_begin(place, objects, jobs, origins)
-            arrays = {
-                array.name: GrowingArray(
-                    place.work / array.name,
-                    jobs[array.name],
-                    layouts[array.name],
-                    array,
-                    objects[f"{array.name}/{METADATA}"],
-                )
-                for array in sample.arrays
-            }
-            steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
+        with published("compress", place, plan.jobs):
+            _write_begin(place, plan)
+            arrays = plan.arrays(place.work)
             with watch.checked(lambda: _give_up(arrays, lease)):
-                _fill(arrays, steps, _StreamMeter(stream, meter, lease), client, used)
+                _fill(arrays, plan, _StreamMeter(stream, meter, lease), client, used)
             lease.confirm()
-            _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
+            _finish(place.work, arrays, plan, identity)
         place.remove_abandoned()
     stored = {name: array.stored_metadata for name, array in arrays.items()}
     notes = host_notes(stored, "encode", options, used)
@@ -176,21 +129,16 @@ def spool(
     return stood_for(whole, stream, getattr(stream, "outcome", {}))
 
 
-def _write_begin(
-    place: Target,
-    objects: Mapping[str, Buffer],
-    jobs: Mapping[str, Job],
-    origins: Mapping[str, bytes],
-) -> None:
+def _write_begin(place: Target, plan: StreamPlan) -> None:
     """Write the metadata before the first chunk, and marks by which `resume` finds the store."""
     as_buffer = default_buffer_prototype().buffer.from_bytes
-    marks = {f"{name}/{ORIGIN}": as_buffer(data) for name, data in origins.items()}
-    write_skeleton(place, {**marks, **objects}, jobs)
+    marks = {f"{name}/{ORIGIN}": as_buffer(data) for name, data in plan.origins.items()}
+    write_skeleton(place, {**marks, **plan.objects}, plan.jobs)
 
 
 def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
     """Return the manifest of each array by name; {} if the earlier run did not finish."""
-    there = [name for name in names if (work / name).get(ORIGIN) is not None]
+    there = [name for name in names if JobFolder(work / name, ORIGIN).has_job]
     found = {name: read_manifest(work / name) for name in there}
     is_open = any((work / name / FOLDER / "journal").names() for name in there)
     whole = {name: manifest for name, manifest in found.items() if manifest is not None}
@@ -205,9 +153,7 @@ def _identity(sample: StreamHead, watch: Watch) -> str:
 def _check_same(work: Place, names: Iterable[str], identity: str) -> None:
     """Raise BadParams if the files have changed since the store was finished."""
     for name in names:
-        job = (work / name).get(JOB)
-        source = "" if job is None else text_at(job.to_bytes(), "source", f"{work}/{name}", JOB)
-        if source != f"{identity} {name}":
+        if JobFolder(work / name).text("source") != f"{identity} {name}":
             raise BadParams(
                 f"{work} is finished, and its source has changed since, or an earlier version did "
                 "not note it: gangsaw verify --against tells whether they are equal, --overwrite "
@@ -241,49 +187,9 @@ def _known_summary(
     )
 
 
-def _rows(array: Description, chunks: ChunkChoice) -> int:
-    """Return the requested rows of a chunk, or their upper bound; raise BadParams below 1."""
-    wanted = chunks.get(array.dims[0]) if isinstance(chunks, Mapping) else (chunks or (None,))[0]
-    if wanted is not None and wanted < 1:
-        raise BadParams(f"chunks of {array.name} must be 1 or more along {array.dims[0]}: it grows")
-    return wanted or max(1, CHUNK_BYTES // row_bytes(array))
-
-
-def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, int]) -> StreamHead:
-    """Return a source with the first chunk of each array; rows are repeated if they are few."""
-    arrays = tuple(
-        MemoryArray(rows[a.name].sample(lengths[a.name]), a.dims, a.name, a.attrs)
-        for a in stream.arrays
-    )
-    return StreamHead(stream.name, arrays, stream.coords, stream.attrs)
-
-
-def _layouts(
-    sample: StreamHead, codec: CodecChoices, chunks: ChunkChoice
-) -> dict[str, ArrayLayout]:
-    check_axes(sample.arrays, chunks)
-    return choose_layouts(sample.arrays, codec, chunks)
-
-
-def _job(
-    sample: StreamHead,
-    array: Description,
-    objects: Mapping[str, Buffer],
-    layouts: Mapping[str, ArrayLayout],
-) -> Job:
-    """Return the identity of the job of an array without rows; its batches are steps."""
-    extents = zip(array.shape[1:], layouts[array.name].chunks[1:], strict=True)
-    return Job(
-        source=f"{sample.identity()} {array.name}",
-        array=digest(objects[f"{array.name}/{METADATA}"]),
-        n_chunks=0,
-        batch_chunks=math.prod(-(-n // c) for n, c in extents),
-    )
-
-
 def _fill(
     arrays: Mapping[str, GrowingArray],
-    steps: Iterator[tuple[str, int, NumpyArray]],
+    plan: StreamPlan,
     meter: _StreamMeter,
     client: Client | None,
     options: Options | None,
@@ -294,6 +200,7 @@ def _fill(
     then still be resumed with the right source.
     """
     growing = list(arrays.values())
+    steps = regrouped(plan.rows, plan.pieces, {name: one.length for name, one in arrays.items()})
     folders = (array.place.folder for array in growing)
     sees = (options or Options()).seeing(*(folder and folder / JOB for folder in folders))
     codecs = [codec_named(array.stored_metadata) for array in growing]
@@ -375,17 +282,15 @@ def _give_up(arrays: Mapping[str, GrowingArray], lease: Lease) -> None:
         array.journal.remove()
 
 
-def _finish(
-    work: Place, arrays: dict[str, GrowingArray], metadata: bytes, stream: Stream, identity: str
-) -> None:
+def _finish(work: Place, arrays: dict[str, GrowingArray], plan: StreamPlan, identity: str) -> None:
     """Write the extents of the arrays, then the metadata of the group, and the manifests last.
 
     Optional arrays without rows are removed.
     """
-    group = json.loads(metadata)
-    group["attributes"] |= getattr(stream, "outcome", {})
+    group = json.loads(plan.objects[METADATA].to_bytes())
+    group["attributes"] |= getattr(plan.stream, "outcome", {})
     inline = group["consolidated_metadata"]["metadata"]
-    for name in optional_names(stream.arrays):
+    for name in optional_names(plan.stream.arrays):
         if not arrays[name].n_rows:
             (work / name).delete_all()
             del arrays[name], inline[name]

@@ -26,11 +26,11 @@ from gangsaw.tasks.store.arrays.keys import ChunkKeys
 from gangsaw.tasks.store.objects.address import why_no_store
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.source import metadata_errors
+from gangsaw.tasks.store.state.job_folder import FolderState, JobFolder
 from gangsaw.tasks.store.state.journal import FOLDER, unit_chunks
 from gangsaw.tasks.store.state.manifest import Manifest, open_manifest
 from gangsaw.tasks.store.state.manifest_shards import is_metadata_key
 from gangsaw.tasks.store.state.records import Records
-from gangsaw.tasks.store.state.target import is_unfinished
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def _is_group(metadata: Buffer | None) -> bool:
 
 
 def _open(name: str, place: Place, *, with_foreign: bool) -> FinishedArray:
-    if is_unfinished(place):
+    if JobFolder(place).state is FolderState.UNFINISHED:
         raise JobFailed(f"the job that writes {place} is not finished: run it with --resume")
     manifest, metadata = open_manifest(place), place.get(METADATA)
     if metadata is None:

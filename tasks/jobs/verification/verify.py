@@ -42,9 +42,9 @@ from gangsaw.tasks.store.dataset.unpacked import is_packed
 from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.source import ROOT_NAME
 from gangsaw.tasks.store.state.history import read_history
+from gangsaw.tasks.store.state.job_folder import JobFolder
 from gangsaw.tasks.store.state.lease import leased
 from gangsaw.tasks.store.state.records import Records
-from gangsaw.tasks.store.state.target import JOB
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -152,18 +152,15 @@ def verify(
     place = open_place(store, writable=adopt)
     with leased(place) if adopt else nullcontext() as lease:
         arrays, faulty = find_finished(place, with_foreign=adopt)
-        problems = [*faulty.values()]
         wanted = _wanted(arrays, against)
         seen = library_variables(library, _by_name(arrays), getattr(against, "left_out", ()))
+        problems = [*faulty.values()]
         if against is not None:
             there = [one for one in (*wanted, *seen) if one.name not in faulty]  # else it is told
             problems += dict.fromkeys(_differences(arrays, there))
-            problems += [] if is_part else surplus_of(place, arrays, against)
-            problems += attribute_differences(
-                place, _by_name(arrays), against, restored_variables(against)
+            problems += _other_differences(
+                place, arrays, against, is_part=is_part, accept_loss=accept_loss
             )
-            lost = () if accept_loss else getattr(against, "left_out", ())
-            problems += [f"{one}: in the source, not in the store" for one in lost]
         n_chunks = sum(array.n_chunks for array in arrays)
         meter = Meter(n_chunks, on_progress, started)
         paths = (place.folder, None if against is None else against.name)
@@ -173,10 +170,7 @@ def verify(
         problems += checked.problems
         if lease is not None and not problems:
             lease.confirm()
-            for array, new in zip(arrays, checked_new, strict=True):
-                if array.growth is not None or array.is_foreign:
-                    chunks = array.unrecorded()
-                    adopt_chunks(array.place, array.coder, array.manifest, chunks, new)
+            _adopt(arrays, checked_new)
         return Report(
             store=str(place),
             arrays=tuple(array.name for array in arrays),
@@ -197,9 +191,32 @@ def verify(
         )
 
 
+def _other_differences(
+    place: Place,
+    arrays: Sequence[FinishedArray],
+    against: Source,
+    *,
+    is_part: bool,
+    accept_loss: bool,
+) -> Iterator[str]:
+    """Yield a line for each surplus array, attribute that differs, and item that was lost."""
+    if not is_part:
+        yield from surplus_of(place, arrays, against)
+    yield from attribute_differences(place, _by_name(arrays), against, restored_variables(against))
+    for one in () if accept_loss else getattr(against, "left_out", ()):
+        yield f"{one}: in the source, not in the store"
+
+
+def _adopt(arrays: Sequence[FinishedArray], new: Sequence[NewChunks]) -> None:
+    """Record the chunks and arrays that another program added."""
+    for array, chunks in zip(arrays, new, strict=True):
+        if array.growth is not None or array.is_foreign:
+            adopt_chunks(array.place, array.coder, array.manifest, array.unrecorded(), chunks)
+
+
 def _sizes(place: Place, arrays: Sequence[FinishedArray]) -> StoreSizes:
     """Return the sizes of the arrays that jobs wrote in chunks, as `info` reports them."""
-    own = [array for array in arrays if array.place.has(JOB)] or list(arrays)
+    own = [array for array in arrays if JobFolder(array.place).has_job] or list(arrays)
     raw = sum(array.manifest.raw_bytes for array in own)
     stored = sum(array.manifest.stored_bytes for array in own)
     return StoreSizes(raw, stored, made_of(read_history(place, [array.name for array in own])))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import count_ones, prefetch
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 
 WORDS = 8  # words of a line
 COUNTS = 2  # words of a line with counts
@@ -56,7 +56,7 @@ def count_row_words(n_rows: int) -> int:
     return WORDS * (n_rows // PER_LINE + 1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def base_at(words: Any, row: Any) -> Any:
     """Return the base before the suffix of a row; 0 for odd rows, which have none."""
     line = np.uint64(row) // np.uint64(PER_LINE)
@@ -67,13 +67,13 @@ def base_at(words: Any, row: Any) -> Any:
     return (low & np.uint64(1)) | (high & np.uint64(1)) << np.uint64(1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def prefetch_row(words: Any, row: Any) -> None:
     """Prefetch the cache line with the base of a row."""
     prefetch(words, np.uint64(row) // np.uint64(PER_LINE) * np.uint64(WORDS))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def step_base(of: Any, base: Any, row: Any) -> Any:
     """Return the first row whose suffix is at least a base followed by the suffix of `row`.
 
@@ -92,7 +92,7 @@ def step_base(of: Any, base: Any, row: Any) -> Any:
     return of.firsts[base] + n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _same(words: Any, at: Any, pair: Any, base: Any) -> Any:
     """Return a mask of the bases that equal `base`, among the 64 in a pair of words."""
     word = at + np.uint64(COUNTS) + (pair << np.uint64(1))
@@ -100,20 +100,20 @@ def _same(words: Any, at: Any, pair: Any, base: Any) -> Any:
     return low & (words[word + np.uint64(1)] ^ ((base >> np.uint64(1)) - np.uint64(1)))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_odd(of: Any, row: Any) -> Any:
     """Return True if there is no base before the suffix of a row."""
     at = _first_from(of.odd, row)
     return at < of.odd.size and of.odd[at] == row
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _odd_between(odd: Any, begin: Any, end: Any) -> Any:
     """Return the number of odd rows (without a base before their suffix) in begin..end - 1."""
     return _first_from(odd, end) - _first_from(odd, begin)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _first_from(odd: Any, row: Any) -> Any:
     low, high = np.int64(0), np.int64(odd.size)
     while low < high:
@@ -125,7 +125,7 @@ def _first_from(odd: Any, row: Any) -> Any:
     return low
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_rows(codes: Any, suffixes: Any, words: Any, odd: Any) -> int:
     """Write the transform of bases into cache lines, and list odd rows; return their number.
 
@@ -162,7 +162,7 @@ def fill_rows(codes: Any, suffixes: Any, words: Any, odd: Any) -> int:
     return used
 
 
-@jit_norefs
+@jit(norefs=True)
 def check_base_rows(words: Any, n_rows: int, odd: Any, has_odd: Any, totals: Any) -> Any:
     """Return True if counts, bases and odd rows agree; fill `has_odd` (l,) and `totals` (4,).
 
@@ -188,7 +188,7 @@ def check_base_rows(words: Any, n_rows: int, odd: Any, has_odd: Any, totals: Any
     return used == odd.size
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _are_counts(words: Any, at: int, totals: Any) -> Any:
     for base in range(4):
         count = (words[at + (base >> 1)] >> np.uint64(32 * (base & 1))) & np.uint64(0xFFFFFFFF)
@@ -197,7 +197,7 @@ def _are_counts(words: Any, at: int, totals: Any) -> Any:
     return True
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _is_clean(words: Any, at: int, n: int) -> Any:
     """Return True if no bits are set after the last of n bases in the cache line at word `at`."""
     for word in range(2 * PAIRS):
@@ -206,7 +206,7 @@ def _is_clean(words: Any, at: int, n: int) -> Any:
     return True
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _add_counts(words: Any, at: int, n: int, totals: Any) -> None:
     for base in range(4):
         for pair in range(PAIRS):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import count_ones, prefetch
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 WORDS = 8  # words of a line
 PER_LINE = 480  # bits
@@ -25,7 +25,7 @@ def count_bit_words(n_bits: int) -> int:
     return WORDS * (n_bits // PER_LINE + 1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def locate_bit(bit: Any) -> Any:
     """Return the word index of a bit, and its position in the word."""
     line = np.uint64(bit) // np.uint64(PER_LINE)
@@ -33,20 +33,20 @@ def locate_bit(bit: Any) -> Any:
     return line * np.uint64(WORDS) + (inner >> np.uint64(6)), inner & np.uint64(63)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def prefetch_bit(words: Any, bit: Any) -> None:
     """Prefetch the cache line of a bit."""
     prefetch(words, np.uint64(bit) // np.uint64(PER_LINE) * np.uint64(WORDS))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_set(words: Any, bit: Any) -> Any:
     """Return True if a bit is 1."""
     word, place = locate_bit(bit)
     return (words[word] >> place) & np.uint64(1) != np.uint64(0)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def rank(words: Any, bit: Any) -> Any:
     """Return the number of ones before a bit of the bit vector, int64."""
     word, place = locate_bit(bit)
@@ -60,20 +60,20 @@ def rank(words: Any, bit: Any) -> Any:
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count_of(word: Any) -> Any:
     """Return a mask of the bits that are a count, in the first word of each cache line."""
     return COUNT if word & np.uint64(WORDS - 1) == np.uint64(0) else np.uint64(0)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def set_bit(words: Any, bit: Any) -> None:
     """Set a bit to 1; the counts for ranks are filled later."""
     word, place = locate_bit(bit)
     words[word] |= np.uint64(1) << place
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_counts(words: Any) -> Any:
     """Write the number of ones before each cache line into it; return the number of all ones."""
     n = np.int64(0)
@@ -84,7 +84,7 @@ def fill_counts(words: Any) -> Any:
     return n
 
 
-@jit_norefs
+@jit(norefs=True)
 def checked_ones(words: Any, n_bits: int) -> Any:
     """Return the number of ones; -1 if stored counts are wrong, or bits after `n_bits` are set."""
     n = np.int64(0)
@@ -96,7 +96,7 @@ def checked_ones(words: Any, n_bits: int) -> Any:
     return n if rank(words, n_bits) == n else -1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _ones(words: Any, at: int) -> Any:
     n = count_ones(words[at] & ~COUNT)
     for i in range(1, WORDS):

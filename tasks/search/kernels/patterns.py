@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.search.kernels import bases, tree
 
 N_BASES = 4
@@ -16,7 +16,7 @@ LANE = 4
 AT_ONCE = 32  # patterns in turn: while one waits for memory, the others continue
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_table(of: Any, k: int, table: Any) -> None:
     """Write the range of rows (sorted suffixes) of each k-mer to `table`, (4**k, 2) uint32.
 
@@ -33,7 +33,7 @@ def fill_table(of: Any, k: int, table: Any) -> None:
                     table[base * n + number, end] = bases.step_base(of, np.uint64(base), row)
 
 
-@jit_norefs
+@jit(norefs=True)
 def rows_of_bases(
     of: Any, table: Any, k: int, data: Any, begins: Any, rows: Any, lefts: Any
 ) -> None:
@@ -63,7 +63,7 @@ def rows_of_bases(
                     live += lefts[lane] > 0
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _begin(of: Any, table: Any, k: int, data: Any, begin: int, end: int, rows: Any, i: int) -> Any:
     """Look up the rows of the last k bases of pattern i; return the number of bases left."""
     rows[i, 0], rows[i, 1] = 0, of.firsts[N_BASES]
@@ -80,7 +80,7 @@ def _begin(of: Any, table: Any, k: int, data: Any, begin: int, end: int, rows: A
     return end - begin - k if rows[i, 0] < rows[i, 1] else 0
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _longer(of: Any, data: Any, begin: int, left: int, rows: Any, i: int) -> Any:
     """Extend the match of pattern i by the base before it; return the number of bases left."""
     base = np.uint64(data[begin + left - 1])
@@ -91,7 +91,7 @@ def _longer(of: Any, data: Any, begin: int, left: int, rows: Any, i: int) -> Any
     return left - 1 if low < high else 0
 
 
-@jit_norefs
+@jit(norefs=True)
 def rows_of_bytes(of: Any, data: Any, begins: Any, rows: Any, lanes: Any) -> None:
     """Write the row ranges of patterns of bytes, as `rows_of_bases`, with a wavelet tree.
 
@@ -116,7 +116,7 @@ def rows_of_bytes(of: Any, data: Any, begins: Any, rows: Any, lanes: Any) -> Non
                     _go_down(of, data, begins[first + lane], rows, first + lane, lanes, lane)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _begin_byte(of: Any, data: Any, begin: int, rows: Any, i: int, lanes: Any, lane: int) -> None:
     """Start the search of a pattern's next byte, if any, at the root of the wavelet tree."""
     if not lanes[lane, LEFT]:
@@ -133,7 +133,7 @@ def _begin_byte(of: Any, data: Any, begin: int, rows: Any, i: int, lanes: Any, l
             tree.fetch_node(of, of.root, rows[i, end])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _go_down(of: Any, data: Any, begin: int, rows: Any, i: int, lanes: Any, lane: int) -> None:
     """Move a pattern's row range down one tree level, or from a leaf to the pattern's next byte."""
     byte, bits = lanes[lane, BYTE], lanes[lane, BITS]

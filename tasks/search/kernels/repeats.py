@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 ALPHABET_SIZE = 256
 LOW, HIGH, PLACE = range(3)  # fields of a pattern: its rows, and the position of the last one
@@ -47,7 +47,7 @@ class RepeatRows(NamedTuple):
     last: int
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _last_below(numbers: Any, low: Any, high: Any, most: Any) -> Any:
     """Return the last index in low..high - 1 with a number below `most`, else low - 1.
 
@@ -62,7 +62,7 @@ def _last_below(numbers: Any, low: Any, high: Any, most: Any) -> Any:
     return low - 1
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_runs(text: Any, suffixes: Any, symbols: Any, lengths: Any, firsts: Any, lasts: Any) -> Any:
     """Find the runs of equal letters in the transform; return their number, and the primary row.
 
@@ -91,14 +91,14 @@ def fill_runs(text: Any, suffixes: Any, symbols: Any, lengths: Any, firsts: Any,
     return used, primary
 
 
-@jit_norefs
+@jit(norefs=True)
 def find_pattern_rows(of: Any, data: Any, begins: Any, rows: Any) -> None:
     """Write the range of rows of each pattern, and its last row's text position: (n, 3) int64."""
     for i in range(len(begins) - 1):
         find_one(of, data, begins[i], begins[i + 1], rows, i)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def find_one(of: Any, data: Any, begin: Any, end: Any, rows: Any, i: int) -> Any:
     """Search data[begin:end] from its end; write row range and position to rows[i].
 
@@ -130,12 +130,12 @@ def find_one(of: Any, data: Any, begin: Any, end: Any, rows: Any, i: int) -> Any
     return end
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _length(of: Any, run: Any) -> Any:
     return np.int64(of.before[run + 1]) - np.int64(of.before[run])
 
 
-@jit_norefs
+@jit(norefs=True)
 def find_repeat_windows(of: Any, data: Any, length: int, windows: Any, rows: Any) -> Any:
     """Find windows of `length` letters of a query that occur; return their number.
 
@@ -151,7 +151,7 @@ def find_repeat_windows(of: Any, data: Any, length: int, windows: Any, rows: Any
     return used
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_row_positions(of: Any, rows: Any, positions: Any) -> bool:
     """Write the text positions of all rows of patterns; return True if all are in the text.
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 
 END = -1  # end of a chain
 MOST_LENGTH_BITS = 32  # bits of the length of a run
 ALPHABET_SIZE = 256
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def write_bits(words: Any, at: Any, value: Any, width: Any) -> Any:
     """Write the low bits of a value at a bit offset of zeroed words (w,) uint64; return the end.
 
@@ -31,7 +31,7 @@ def write_bits(words: Any, at: Any, value: Any, width: Any) -> Any:
     return at + width
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def read_bits(words: Any, at: Any, width: Any) -> Any:
     """Return `width` (0 to 63) bits of words at a bit offset as int64."""
     word, shift = at >> 6, np.uint64(at & 63)
@@ -41,7 +41,7 @@ def read_bits(words: Any, at: Any, width: Any) -> Any:
     return np.int64(value & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _bits_of(number: Any) -> Any:
     """Return the number of bits of a number above 0, without its leading 1."""
     n = np.int64(0)
@@ -50,7 +50,7 @@ def _bits_of(number: Any) -> Any:
     return n
 
 
-@jit_norefs
+@jit(norefs=True)
 def count_length_bits(lengths: Any) -> Any:
     """Return the bits that lengths of runs, (r,) uint32, take in Elias's gamma code."""
     total = np.int64(0)
@@ -59,7 +59,7 @@ def count_length_bits(lengths: Any) -> Any:
     return total
 
 
-@jit_norefs
+@jit(norefs=True)
 def put_lengths(lengths: Any, words: Any) -> None:
     """Write lengths of runs in Elias's gamma code.
 
@@ -72,7 +72,7 @@ def put_lengths(lengths: Any, words: Any) -> None:
         at = write_bits(words, at, np.int64(lengths[i]) - (np.int64(1) << n), n)
 
 
-@jit_norefs
+@jit(norefs=True)
 def take_lengths(words: Any, n: int, lengths: Any) -> Any:
     """Read lengths of runs (r,) in gamma code; return True if they are complete, with sum n."""
     at, total, end = np.int64(0), np.int64(0), np.int64(64 * (words.size - 1))
@@ -90,7 +90,7 @@ def take_lengths(words: Any, n: int, lengths: Any) -> Any:
     return total == n
 
 
-@jit_norefs
+@jit(norefs=True)
 def put_numbers(numbers: Any, width: int, words: Any) -> None:
     """Pack numbers (k,) into words, `width` bits each."""
     at = np.int64(0)
@@ -98,14 +98,14 @@ def put_numbers(numbers: Any, width: int, words: Any) -> None:
         at = write_bits(words, at, np.int64(numbers[i]), width)
 
 
-@jit_norefs
+@jit(norefs=True)
 def take_numbers(words: Any, width: int, numbers: Any) -> None:
     """Unpack numbers (k,) of `width` bits each from words, which have one more after the last."""
     for i in range(numbers.size):
         numbers[i] = read_bits(words, i * width, width)
 
 
-@jit_norefs
+@jit(norefs=True)
 def sort_runs(
     symbols: Any, lengths: Any, primary: int, own: Any, order: Any, rows: Any, before: Any
 ) -> None:
@@ -138,7 +138,7 @@ def sort_runs(
         before[k + 1] = before[k] + lengths[order[k]]
 
 
-@jit_norefs
+@jit(norefs=True)
 def link(rows: Any, lengths: Any, order: Any, before: Any, of_last: bool, following: Any) -> None:
     """Link runs whose positions follow from each other: write each one's successor (r,) int32.
 
@@ -155,12 +155,12 @@ def link(rows: Any, lengths: Any, order: Any, before: Any, of_last: bool, follow
         following[order[k]] = at if is_there else END
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _row(rows: Any, lengths: Any, run: Any, of_last: Any) -> Any:
     return np.int64(rows[run]) + (np.int64(lengths[run]) - 1 if of_last else 0)
 
 
-@jit_norefs
+@jit(norefs=True)
 def mark_followers(following: Any, is_follower: Any) -> Any:
     """Write whether each run has a predecessor in a chain, (r,) bool; return the number without."""
     is_follower[:] = False
@@ -172,7 +172,7 @@ def mark_followers(following: Any, is_follower: Any) -> Any:
     return n
 
 
-@jit_norefs
+@jit(norefs=True)
 def follow_run_chains(following: Any, is_follower: Any, known: Any, positions: Any) -> Any:
     """Write the positions of all runs, (r,), from the `known` ones of the first run of each chain.
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit
 
 BREAK = 0  # code of a break; bases are 1..4
 
 
-@jit_norefs
+@jit(norefs=True)
 def split_base_runs(codes: Any, borders: Any, text: Any, text_starts: Any, starts: Any) -> Any:
     """Copy the runs of bases to a text with one break between; return number of runs and letters.
 

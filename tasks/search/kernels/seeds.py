@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.search.kernels import bases, tree
 from gangsaw.tasks.search.kernels.patterns import N_BASES
 
@@ -20,7 +20,7 @@ N_BYTES = 256
 BEGIN, LOW, HIGH = range(3)  # fields of a window: first letter in the query, first row, end of rows
 
 
-@jit_norefs
+@jit(norefs=True)
 def find_seed_windows(of_bases: Any, of_bytes: Any, data: Any, length: int, windows: Any) -> int:
     """Find windows of `length` letters of a query that occur; return their number.
 
@@ -40,7 +40,7 @@ def find_seed_windows(of_bases: Any, of_bytes: Any, data: Any, length: int, wind
     return used
 
 
-@jit_norefs
+@jit(norefs=True)
 def expand_windows(
     of_bases: Any, of_bytes: Any, data: Any, windows: Any, begins: Any, rows: Any
 ) -> int:
@@ -58,7 +58,7 @@ def expand_windows(
     return used
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _n_rows(of_bases: Any, of_bytes: Any) -> Any:
     n = np.int64(0)
     if of_bases is not None:
@@ -68,7 +68,7 @@ def _n_rows(of_bases: Any, of_bytes: Any) -> Any:
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _longer(of_bases: Any, of_bytes: Any, letter: Any, low: Any, high: Any) -> Any:
     """Return the range of rows of `letter` followed by a match with rows low..high - 1.
 
@@ -85,7 +85,7 @@ def _longer(of_bases: Any, of_bytes: Any, letter: Any, low: Any, high: Any) -> A
     return first, end
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _is_before(of_bases: Any, of_bytes: Any, letter: Any, row: Any) -> Any:
     """Return True if `letter` precedes the suffix of a row in the text."""
     is_same = False

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.search.kernels.bits import is_set, prefetch_bit, rank, set_bit
 
 ZERO, ONE, BEGIN, BEFORE = range(4)  # fields of a node: its children, first bit, ones before that
@@ -41,19 +41,19 @@ class ByteRows(NamedTuple):
     primary: int
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def fetch_node(of: Any, node: Any, at: Any) -> None:
     """Prefetch the cache line of bit `at` of a tree node."""
     prefetch_bit(of.bits, of.nodes[node, BEGIN] + at)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def ones_before(of: Any, node: Any, at: Any) -> Any:
     """Return the number of ones before bit `at` of a tree node."""
     return rank(of.bits, of.nodes[node, BEGIN] + at) - of.nodes[node, BEFORE]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def down(of: Any, node: Any, at: Any) -> Any:
     """Return the child that bit `at` of a tree node leads to, and the index of its bit there."""
     ones = ones_before(of, node, at)
@@ -61,7 +61,7 @@ def down(of: Any, node: Any, at: Any) -> Any:
     return (of.nodes[node, ONE], ones) if is_one else (of.nodes[node, ZERO], at - ones)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def step_byte(of: Any, byte: Any, row: Any) -> Any:
     """Return the first row whose suffix is at least a byte followed by the suffix of `row`.
 
@@ -77,7 +77,7 @@ def step_byte(of: Any, byte: Any, row: Any) -> Any:
     return of.firsts[byte] + at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def back(of: Any, row: Any) -> Any:
     """Return the byte before the suffix of a row, and the row of the suffix with that byte.
 
@@ -89,7 +89,7 @@ def back(of: Any, row: Any) -> Any:
     return ~node, of.firsts[~node] + at
 
 
-@jit_norefs
+@jit(norefs=True)
 def gather_bytes_before(text: Any, suffixes: Any, out: Any) -> int:
     """Write the Burrows-Wheeler transform: the byte before each suffix, in sorted order.
 
@@ -107,7 +107,7 @@ def gather_bytes_before(text: Any, suffixes: Any, out: Any) -> int:
     return primary
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_bits(transformed: Any, codes: Any, lengths: Any, nodes: Any, ends: Any, bits: Any) -> None:
     """Write the bits of all nodes of the wavelet tree of a Burrows-Wheeler transform.
 
@@ -123,7 +123,7 @@ def fill_bits(transformed: Any, codes: Any, lengths: Any, nodes: Any, ends: Any,
             node = nodes[node, ONE] if is_one else nodes[node, ZERO]
 
 
-@jit_norefs
+@jit(norefs=True)
 def are_nodes_whole(bits: Any, nodes: Any, ones: Any, n_bits: int) -> bool:
     """Return True if each tree node has the expected ones (m,) int64; write the ones before it."""
     for i in range(len(nodes)):

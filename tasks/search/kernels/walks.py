@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.search.kernels import bases, tree
 from gangsaw.tasks.search.kernels.bits import is_set, prefetch_bit, rank, set_bit
 
@@ -37,7 +37,7 @@ class Samples(NamedTuple):
     rate: int
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_marks(text: Any, suffixes: Any, rate: int, has_breaks: bool, marks: Any) -> None:
     """Mark the rows to sample: of every `rate`-th text position, and of the end.
 
@@ -52,7 +52,7 @@ def fill_marks(text: Any, suffixes: Any, rate: int, has_breaks: bool, marks: Any
             set_bit(marks, row)
 
 
-@jit_norefs
+@jit(norefs=True)
 def fill_marked_positions(suffixes: Any, marks: Any, positions: Any) -> None:
     """Write the text positions of marked rows, in the order of rows."""
     used = 0
@@ -62,7 +62,7 @@ def fill_marked_positions(suffixes: Any, marks: Any, positions: Any) -> None:
             used += 1
 
 
-@jit_norefs
+@jit(norefs=True)
 def locate_bases(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None:
     """Write the text positions (k,) int64 of rows (k,) of an index of bases, by walks to samples.
 
@@ -86,7 +86,7 @@ def locate_bases(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None
     _fill_found(samples, out)
 
 
-@jit_norefs
+@jit(norefs=True)
 def locate_bytes(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None:
     """Write the text positions of rows of an index of bytes, as `locate_bases` does.
 
@@ -107,7 +107,7 @@ def locate_bytes(of: Any, samples: Any, rows: Any, walks: Any, out: Any) -> None
     _fill_found(samples, out)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _begin_step(of: Any, walks: Any, lane: Any) -> None:
     """Start a step of a walk at the root of the wavelet tree.
 
@@ -125,7 +125,7 @@ def _begin_step(of: Any, walks: Any, lane: Any) -> None:
     tree.fetch_node(of, of.root, at)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _go_down(of: Any, samples: Any, walks: Any, lane: Any) -> None:
     """Move a walk down one level of the wavelet tree, or from a leaf to the next row.
 
@@ -141,7 +141,7 @@ def _go_down(of: Any, samples: Any, walks: Any, lane: Any) -> None:
         prefetch_bit(samples.marks, walks[walk + ROW])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _begin(rows: Any, walks: Any) -> Any:
     """Start the first AT_ONCE walks from rows; return their number."""
     live = np.uint64(min(rows.size, AT_ONCE))
@@ -150,14 +150,14 @@ def _begin(rows: Any, walks: Any) -> Any:
     return live
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put(walks: Any, lane: Any, rows: Any, which: Any) -> None:
     walk = lane * STRIDE
     walks[walk + ROW], walks[walk + STEPS] = rows[which], 0
     walks[walk + WHICH], walks[walk + NODE] = np.int64(which), AT_ROW
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _has_arrived(samples: Any, walks: Any, lane: Any, out: Any) -> Any:
     """Return True if a walk is at a sampled row or too long, and record its row and steps.
 
@@ -176,7 +176,7 @@ def _has_arrived(samples: Any, walks: Any, lane: Any, out: Any) -> Any:
     return False
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _next(rows: Any, walks: Any, lane: Any, live: Any, started: Any) -> Any:
     """Replace an ended walk by the next one or the last active one; return active and started."""
     if started < np.uint64(rows.size):
@@ -188,7 +188,7 @@ def _next(rows: Any, walks: Any, lane: Any, live: Any, started: Any) -> Any:
     return live, started
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _fill_found(samples: Any, out: Any) -> None:
     """Replace the recorded rows and steps of walks by text positions."""
     for i in range(out.size):

@@ -32,11 +32,10 @@ from gangsaw.tasks.store.arrays.grids import regular_chunks
 from gangsaw.tasks.store.arrays.growth import growths_of
 from gangsaw.tasks.store.arrays.keys import ChunkKeys
 from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.state.job_folder import FolderState, JobFolder
 from gangsaw.tasks.store.state.journal import metadata_digest
 from gangsaw.tasks.store.state.manifest import Manifest, open_manifest
 from gangsaw.tasks.store.state.records import check_stored
-from gangsaw.tasks.store.state.target import JOB, state_of
-from gangsaw.tasks.store.typed import text_at
 
 METADATA = ("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
 
@@ -140,7 +139,7 @@ def _known_chunks(place: Place, grid: ChunkGrid, dtype: Dtype) -> KnownChunks:
 
     Coordinates, which have no job of their own, may be edited by other programs.
     """
-    if not place.has(JOB):
+    if not JobFolder(place).has_job:
         return KnownChunks()
     try:
         manifest = open_manifest(place)
@@ -181,10 +180,8 @@ def _known_if_grown(place: Place, grid: ChunkGrid, dtype: Dtype, manifest: Manif
 
 def _digest_of_job(place: Place) -> str:
     """Return the digest of the array's metadata in its job; "" without a valid job."""
-    if (job := place.get(JOB)) is None:
-        return ""
     try:
-        return text_at(job.to_bytes(), "array", str(place), JOB)
+        return JobFolder(place).text("array")
     except CorruptChunk:
         return ""
 
@@ -275,10 +272,10 @@ def must_be_whole(array: ZarrArray) -> bool:
         The job that writes it is not finished.
     """
     place = _place(array)
-    began, finished = state_of(place)
-    if began and not finished:
+    state = JobFolder(place).state
+    if state is FolderState.UNFINISHED:
         raise BadParams(f"the job that writes {place} is not finished: run it with --resume first")
-    return finished
+    return state is FolderState.FINISHED
 
 
 def refuse_missing(array: ZarrArray, region: Region) -> None:

@@ -23,13 +23,10 @@ from gangsaw.tasks.store.dataset.paths import key_of
 from gangsaw.tasks.store.objects.files import behind_link, ignores_case
 from gangsaw.tasks.store.objects.prefix import Place
 from gangsaw.tasks.store.state.identity import CONTENT
-from gangsaw.tasks.store.state.journal import FOLDER, Job
+from gangsaw.tasks.store.state.job_folder import JOB, ORIGIN, FolderOwner, FolderState, JobFolder
+from gangsaw.tasks.store.state.journal import Job
 from gangsaw.tasks.store.state.lease import is_free, lease_of
-from gangsaw.tasks.store.state.manifest import MANIFEST
-from gangsaw.tasks.store.typed import fields_at
 
-JOB = f"{FOLDER}/job.json"
-ORIGIN = f"{FOLDER}/stream.json"  # job of a stream before anything was read from it
 STORE_FILES = (METADATA, ".zgroup", ".zarray")  # one of them makes a directory a Zarr store
 DIFFERENT = {
     "source": "the source is another one or has changed",
@@ -132,14 +129,13 @@ def find_begun(
     for place in (_staging(final), final):
         if place is None:
             continue
-        found = {name: (place / name).get(ORIGIN) for name in origins}
-        there = {name: data.to_bytes() for name, data in found.items() if data is not None}
-        if any(data != origins[name] for name, data in there.items()):
+        owners = {JobFolder(place / name, ORIGIN).owner(own) for name, own in origins.items()}
+        if FolderOwner.OTHER_JOB in owners:
             raise BadParams(
                 f"{place} holds a different job: resume with the same source and options, or start "
                 "again with --overwrite"
             )
-        if there:
+        if FolderOwner.THIS_JOB in owners:
             return Target(final, place, confirm)
     return None
 
@@ -190,24 +186,13 @@ def _is_same(found: Buffer | None, wanted: Buffer) -> bool:
     return found is not None and found.to_bytes() == wanted.to_bytes()
 
 
-def is_unfinished(array: Place) -> bool:
-    """Return True if a job on this array began and has no manifest yet."""
-    return state_of(array) == (True, False)
-
-
-def state_of(array: Place) -> tuple[bool, bool]:
-    """Return two flags: a job on this array began, and its manifest exists."""
-    job, manifest = array.get_heads([JOB, MANIFEST], 1)  # one byte of each: a manifest may be long
-    return job is not None, manifest is not None
-
-
 def discard_begun(final: Place, names: Collection[str], confirm: Callable[[], None]) -> None:
     """Remove the unfinished output of the last job on arrays of these names.
 
     The lease of `final` is held. An old store that the job would have replaced stays.
     """
     for place in (_staging(final), final):
-        if place is None or not any(is_unfinished(place / name) for name in names):
+        if place is None or not _is_unfinished(place, names):
             continue
         confirm()
         place.delete_all()
@@ -216,8 +201,12 @@ def discard_begun(final: Place, names: Collection[str], confirm: Callable[[], No
         return
 
 
+def _is_unfinished(place: Place, names: Collection[str]) -> bool:
+    return any(JobFolder(place / name).state is FolderState.UNFINISHED for name in names)
+
+
 def _is_job(place: Place, jobs: Mapping[str, Job]) -> bool:
-    return not place.is_empty and any((place / name).get(JOB) is not None for name in jobs)
+    return not place.is_empty and any(JobFolder(place / name).has_job for name in jobs)
 
 
 def _to_resume(
@@ -244,8 +233,7 @@ def _differences(place: Place, jobs: Mapping[str, Job]) -> list[str]:
     return [
         f"{name}: {_difference(field, stored, job)}"
         for name, job in jobs.items()
-        if (found := (place / name).get(JOB)) is not None
-        for stored in [fields_at(found.to_bytes(), str(place / name), JOB).values]
+        if (stored := JobFolder(place / name).fields()) is not None
         for field in _differing(stored, json.loads(job.to_json()))
     ]
 
@@ -283,7 +271,7 @@ def _advice(final: Place, staging: Place | None, jobs: Mapping[str, Job], resume
     other = f"give another name, or {'delete it' if staging is None else '--overwrite'}"
     if resume:
         return f" and holds no job to resume: {other}"
-    if any(is_unfinished(final / name) for name in jobs):
+    if _is_unfinished(final, jobs):
         anew = "delete it" if staging is None else "start again with --overwrite"
         return f" and holds an unfinished job: finish it with --resume, or {anew}"
     return f": {other} to replace it"

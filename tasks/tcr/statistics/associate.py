@@ -212,13 +212,8 @@ def associate(
             model_of(opened[0], extras.species)  # report mistakes before hours of work
         with watch.checked():
             n = job.extract(texts=extras.pgen > 0)
-        found = _ByColumn.of(job, total.name)
-        correlated = job.correlate(n)
-        asked = SharingModel(job, total.name, found.total, found.owners, predictor_names(opened[0]))
-        odds, words = asked.regress(lasso=False)
-        lasso, more = asked.regress(lasso=True) if extras.lasso else (None, ())
-        by_sharing = job.group((total.name, *predictor_names(opened[0])))
-        generation = _generation(job, total.name, found.owners, extras)
+        estimates = _Estimates.of(job, total.name, n, extras)
+    found = estimates.by_column
     return Association(
         stores=tuple(store.address for store in opened),
         table=str(table),
@@ -229,21 +224,66 @@ def associate(
         paths=total.name,
         aucs=found.aucs,
         deciles=deciles(found.total, found.owners),
-        odds=odds,
+        odds=estimates.odds,
         differences=found.differences,
-        correlations=correlated,
-        generation=generation,
-        lasso=lasso,
-        by_sharing=by_sharing,
-        notes=(
-            *_uncertainty(found.owners, names),
-            *_heavy(found.aucs[0], odds, names),
-            *_constants(correlated),
-            *words,
-            *more,
-        ),
+        correlations=estimates.correlations,
+        generation=estimates.generation,
+        lasso=estimates.lasso,
+        by_sharing=estimates.by_sharing,
+        notes=tuple(estimates.notes(names)),
         seconds=time.monotonic() - started,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimates:
+    """Estimates of `associate` from the extracted columns.
+
+    Attributes
+    ----------
+    by_column : statistics of single columns
+    correlations, odds, lasso, generation, by_sharing : as in `Association`
+    words : messages of the regressions
+    """
+
+    by_column: _ByColumn
+    correlations: tuple[Correlation, ...]
+    odds: Regression | None
+    lasso: Regression | None
+    generation: Generation | None
+    by_sharing: tuple[Group, ...]
+    words: tuple[str, ...]
+
+    @classmethod
+    def of(cls, job: Passes, total: str, n: int, extras: Extras) -> _Estimates:
+        """Run all passes over the columns.
+
+        Parameters
+        ----------
+        total : name of the total path count
+        n : number of nucleotypes
+        """
+        predictors = predictor_names(job.stores[0])
+        found = _ByColumn.of(job, total)
+        correlations = job.correlate(n)
+        asked = SharingModel(job, total, found.total, found.owners, predictors)
+        odds, words = asked.regress(lasso=False)
+        lasso, more = asked.regress(lasso=True) if extras.lasso else (None, ())
+        by_sharing = job.group((total, *predictors))
+        generation = _generation(job, total, found.owners, extras)
+        return cls(found, correlations, odds, lasso, generation, by_sharing, (*words, *more))
+
+    def notes(self, names: Sequence[str]) -> Iterator[str]:
+        """Yield messages on the errors, on dominant individuals and on constant columns.
+
+        Parameters
+        ----------
+        names : names of the individuals, or none
+        """
+        yield from _uncertainty(self.by_column.owners, names)
+        yield from _heavy(self.by_column.aucs[0], self.odds, names)
+        yield from _constants(self.correlations)
+        yield from self.words
 
 
 def _generation(job: Passes, total: str, owners: Owners, extras: Extras) -> Generation | None:

@@ -22,9 +22,9 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.store.damage import DamagedStore
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.source import open_zarr
+from gangsaw.tasks.store.state.job_folder import JOB
 from gangsaw.tasks.store.state.manifest import MANIFEST, write_manifest
 from gangsaw.tasks.store.state.records import ROW, Records
-from gangsaw.tasks.store.state.target import JOB
 
 FILLED = 9
 DAMAGED = ["c/0/0/0", "c/0/0/1", "c/0/1/1", "c/1/1/0", "c/1/1/1"]

@@ -21,7 +21,7 @@ from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.chunks.device import DeviceCoder
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.runs.arrays import ArrayWork, run_arrays
-from gangsaw.tasks.jobs.streams.spool import StreamHead
+from gangsaw.tasks.jobs.streams.stream_plan import StreamHead
 
 SHAPE = (3, 40, 20)
 GPU = Options(device="gpu")

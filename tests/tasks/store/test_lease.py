@@ -28,11 +28,11 @@ from gangsaw.codecs.visibility import Params
 from gangsaw.tasks.append import Appender, Steps
 from gangsaw.tasks.formats.exporting.atomic import whole_files, whole_folder
 from gangsaw.tasks.jobs.verification.verify import verify
+from gangsaw.tasks.store.holder import Holder
 from gangsaw.tasks.store.objects.partial import partial_path
 from gangsaw.tasks.store.objects.prefix import Place, open_place
 from gangsaw.tasks.store.processes import is_alive, started
 from gangsaw.tasks.store.state import lease as leases
-from gangsaw.tasks.store.state.holder import Holder
 from gangsaw.tasks.store.state.lease import Lease, LeaseLost, lease_of, leased
 
 

@@ -11,9 +11,11 @@ import pytest
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.jobs.figures.report import describe
-from gangsaw.tasks.jobs.steps.work_folder import JOB, begin_steps
+from gangsaw.tasks.jobs.steps.work_folder import begin_steps
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.state.history import HISTORY
+from gangsaw.tasks.store.state.job_folder import JOB as TARGET_JOB
+from gangsaw.tasks.store.state.job_folder import STEPS_JOB
 from gangsaw.tasks.store.state.manifest import MANIFEST, open_manifest
 from gangsaw.tasks.store.state.records import (
     add_checksum,
@@ -21,7 +23,6 @@ from gangsaw.tasks.store.state.records import (
     unpack_batches,
     unpack_records,
 )
-from gangsaw.tasks.store.state.target import JOB as TARGET_JOB
 from gangsaw.tasks.store.typed import as_count, read_fields, text_at
 
 WRONG = (None, "x", [], {}, -1, 1.5, True, 1 << 80)
@@ -96,10 +97,10 @@ def test_history_with_wrong_lines_is_as_good_as_none(store: Path) -> None:
 
 
 def test_a_job_beside_its_target_that_is_no_json(tmp_path: Path) -> None:
-    (tmp_path / JOB).write_text("[" * 50_000)
+    (tmp_path / STEPS_JOB).write_text("[" * 50_000)
     with pytest.raises(CorruptChunk, match=r"job\.json"):
         begin_steps(tmp_path, {"version": 1}, "sources")
-    (tmp_path / JOB).write_text('{"version": 0}')
+    (tmp_path / STEPS_JOB).write_text('{"version": 0}')
     with pytest.raises(BadParams, match="an earlier version"):
         begin_steps(tmp_path, {"version": 1}, "sources")
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
 from numba.core import entrypoints
-from numba.core.codegen import JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 
 from gangsaw.codecs.core.numba.packs import compile_counts
 from gangsaw.codecs.core.numba.packs.levels import level_choice
+from gangsaw.codecs.core.numba.private import ChosenCodegen, exchanged_codegen, set_load_hook
 
 
 @dataclass
@@ -45,22 +45,19 @@ class Nesting:
 _now = Nesting()
 
 
-class LevelCodegen(JITCPUCodegen):  # type: ignore[misc]  # Numba has no types
+class LevelCodegen(ChosenCodegen):
     """Code generator of Numba for the chosen instruction set instead of this processor's."""
 
-    def _get_host_cpu_name(self) -> str:
+    def chosen(self) -> tuple[str, str] | None:
+        """Return LLVM's names of the processor and the features of the level, if one is chosen."""
         level = level_choice().level
-        return level.cpu if level else str(super()._get_host_cpu_name())
-
-    def _get_host_cpu_features(self) -> str:
-        level = level_choice().level
-        return level.llvm if level else str(super()._get_host_cpu_features())
+        return (level.cpu, level.llvm) if level else None
 
 
 def compile_for_level(compiled: Dispatcher) -> None:
     """Make a Numba dispatcher compile for the chosen instruction set (`Level`)."""
     compiled.compile = partial(_compile, compiled.compile)
-    compiled._compilation_chain_init_hook = _load_extensions
+    set_load_hook(compiled, _load_extensions)
 
 
 def is_outermost() -> bool:
@@ -122,12 +119,8 @@ def level_codegen() -> Iterator[None]:
         return
     context = cpu_target.target_context
     context.refresh()  # Numba's own runtime is compiled for this processor
-    before = context._internal_codegen
-    context._internal_codegen = _level_codegen()
-    try:
+    with exchanged_codegen(context, _level_codegen()):
         yield
-    finally:
-        context._internal_codegen = before
 
 
 @lru_cache

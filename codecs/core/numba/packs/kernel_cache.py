@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -18,6 +19,7 @@ from numba.core.types import Type
 from gangsaw.codecs.core.numba.packs import compiling, gathering, packs, turns
 from gangsaw.codecs.core.numba.packs.ahead.helpers import missed
 from gangsaw.codecs.core.numba.packs.kernel_files import LOST_CACHE, KernelFiles
+from gangsaw.codecs.core.numba.private import rebuild_result, stored_data
 
 # in names of types that exist in one process only, such as functions as arguments
 ADDRESS = " at 0x"
@@ -45,7 +47,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
         self._function = function
         self._fingerprint = fingerprint
         self.files = files
-        self._rebuild = rebuild or CompileResult._rebuild
+        self._rebuild = rebuild or rebuild_result
 
     @property
     def cache_path(self) -> str | None:
@@ -70,8 +72,8 @@ class KernelCache(NullCache):  # type: ignore[misc]  # Numba has no types
             return
         name = self._file_name(sig, data.codegen)
         if name is not None:
-            self.files.save(name, sig, data._reduce)
-        self._gather(sig, data._reduce)
+            self.files.save(name, sig, partial(stored_data, data))
+        self._gather(sig, partial(stored_data, data))
 
     def holds(self, sig: tuple[Type, ...]) -> bool:
         """Return True if a pack or file has the code for these argument types.

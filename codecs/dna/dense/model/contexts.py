@@ -6,7 +6,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, NumpyArray, UInt16s, UInt32s
 from gangsaw.codecs.core.numba.bits import prefetch_second
-from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict, jit_restrict_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.dense.model.shape import ENTRY, Shape
 from gangsaw.codecs.dna.dense.model.state import DenseState, ModelTables
 
@@ -15,7 +15,7 @@ QUARTERS = 4  # a core can wait for two dozen cache lines at once while it compu
 BACK = 16  # bases of a lane before it learns from the reverse complement
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def append_base(last: UInt32s, complement: UInt32s, before: UInt32s, base: Bytes, n: int) -> None:
     """Append a base to each of n contexts (last 16 bases), and to their reverse complements."""
     for lane in range(n):
@@ -27,14 +27,14 @@ def append_base(last: UInt32s, complement: UInt32s, before: UInt32s, base: Bytes
         )
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def hash_bases(bases: UInt32s, key: UInt32s, n: int) -> None:
     """Hash the 16 bases of each context to 32 bits: multiply by HASH modulo 2^32."""
     for lane in range(n):
         key[lane] = bases[lane] * np.uint32(HASH)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def high_bits(words: UInt32s, bits: int, out: UInt32s, n: int) -> None:
     """Fill `out` with the highest bits of 32-bit words."""
     shift = np.uint32(32 - bits)
@@ -42,7 +42,7 @@ def high_bits(words: UInt32s, bits: int, out: UInt32s, n: int) -> None:
         out[lane] = words[lane] >> shift
 
 
-@jit_restrict
+@jit(restrict=True)
 def low_bits(words: UInt32s, bits: int, out: UInt32s, n: int) -> None:
     """Fill `out` with the lowest bits of 32-bit words."""
     mask = np.uint32((1 << bits) - 1)
@@ -50,7 +50,7 @@ def low_bits(words: UInt32s, bits: int, out: UInt32s, n: int) -> None:
         out[lane] = words[lane] & mask
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def find_records(key: UInt32s, shape: Shape, slot: UInt32s, entry: UInt32s, n: int) -> None:
     """Fill table indices of hashed contexts: slot of hashed counts, entry of the match table."""
     shift, inside = np.uint32(32 - shape.slot_bits), np.uint32(shape.slot_bits - shape.entry_bits)
@@ -63,21 +63,21 @@ def find_records(key: UInt32s, shape: Shape, slot: UInt32s, entry: UInt32s, n: i
         entry[lane] = begin >> np.uint32(1)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def load_each(table: NumpyArray, index: UInt32s, out: UInt32s, n: int) -> None:
     """Load the table entry of each of n lanes, and nothing else, so that cache misses overlap."""
     for lane in range(n):
         out[lane] = table[index[lane]]
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def store_each(table: UInt16s, index: UInt32s, values: UInt32s, n: int) -> None:
     """Store a table entry for each of n lanes in order: for equal indices, the higher lane wins."""
     for lane in range(n):
         table[index[lane]] = values[lane]
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def fetch_each(table: UInt16s, index: UInt32s, part: int, n: int) -> None:
     """Prefetch the table entries of a quarter of n lanes.
 
@@ -87,7 +87,7 @@ def fetch_each(table: UInt16s, index: UInt32s, part: int, n: int) -> None:
         prefetch_second(table, np.int64(index[lane]))
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def find_indices(shape: Shape, lanes: DenseState, n: int) -> None:
     """Fill the table indices of the contexts of n lanes, on both strands."""
     hash_bases(lanes.last, lanes.key, n)
@@ -98,7 +98,7 @@ def find_indices(shape: Shape, lanes: DenseState, n: int) -> None:
     find_records(lanes.complement_key, shape, lanes.to_hashed, lanes.to_entry, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def fetch_complement(tables: ModelTables, lanes: DenseState, part: int, n: int) -> None:
     """Prefetch the counts that a quarter of n lanes updates for the reverse complement.
 
@@ -108,7 +108,7 @@ def fetch_complement(tables: ModelTables, lanes: DenseState, part: int, n: int) 
     fetch_each(tables.direct, lanes.to_direct, part, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def fetch_next(tables: ModelTables, lanes: DenseState, part: int, n: int) -> None:
     """Prefetch the counts that a quarter of n lanes reads in the next step.
 
@@ -118,7 +118,7 @@ def fetch_next(tables: ModelTables, lanes: DenseState, part: int, n: int) -> Non
     fetch_each(tables.direct, lanes.of_direct, part, n)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def other_base(last: UInt32s, back: int, out: Bytes, n: int) -> None:
     """Fill the base that follows the reverse complement context of each lane.
 

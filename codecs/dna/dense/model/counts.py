@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s, UInt32s
-from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.dense.model.contexts import load_each, other_base, store_each
 from gangsaw.codecs.dna.dense.model.logs import log2
 from gangsaw.codecs.dna.dense.model.shape import Shape
@@ -38,7 +38,7 @@ HASHED_CLASSES = np.array([hashed_class(counts) for counts in range(256)], np.ui
 HASHED_LOGS = np.array([hashed_logs(counts) for counts in range(256)], np.uint64)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def predict_direct(found: UInt32s, x: Int32s, place: UInt32s, n: int) -> None:
     """Fill logarithms and mixing class of n lanes from direct counts.
 
@@ -56,7 +56,7 @@ def predict_direct(found: UInt32s, x: Int32s, place: UInt32s, n: int) -> None:
         place[DIRECT, lane] = np.uint32(DIRECT_CLASS) + DIRECT_CLASSES[a + c + g + t]
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def predict_hashed(
     found: UInt32s, key: UInt32s, shift: int, x: Int32s, place: UInt32s, n: int
 ) -> None:
@@ -78,7 +78,7 @@ def predict_hashed(
         place[HASHED, lane] = np.uint32(HASHED_CLASS) + HASHED_CLASSES[counts]
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def count_direct(found: UInt32s, base: Bytes, new: UInt32s, n: int) -> None:
     """Count a base in the direct counts of each lane; a count of 15 first halves all four.
 
@@ -93,7 +93,7 @@ def count_direct(found: UInt32s, base: Bytes, new: UInt32s, n: int) -> None:
         new[lane] = word + (np.uint32(1) << shift)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def count_hashed(
     found: UInt32s, key: UInt32s, shift: int, base: Bytes, new: UInt32s, n: int
 ) -> None:
@@ -121,7 +121,7 @@ def count_hashed(
         new[lane] = halved if stays else check << np.uint32(8) | rest | more << at
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def predict_counts(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Look up direct and hashed counts of n lanes; fill their logarithms and mixing classes."""
     load_each(tables.slots, lanes.of_hashed, lanes.hashed, n)
@@ -131,7 +131,7 @@ def predict_counts(shape: Shape, tables: ModelTables, lanes: DenseState, n: int)
     predict_hashed(lanes.hashed, lanes.key, shift, lanes.x, lanes.place, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def learn_counts(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Count the coded base of n lanes in direct and hashed counts, before contexts are updated."""
     count_hashed(lanes.hashed, lanes.key, 24 - shape.slot_bits, lanes.base, lanes.new, n)
@@ -140,7 +140,7 @@ def learn_counts(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -
     store_each(tables.direct, lanes.of_direct, lanes.new, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def learn_complement_direct(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Count the next base on the reverse complement strand in the direct counts of n lanes."""
     load_each(tables.direct, lanes.to_direct, lanes.direct, n)
@@ -149,7 +149,7 @@ def learn_complement_direct(shape: Shape, tables: ModelTables, lanes: DenseState
     store_each(tables.direct, lanes.to_direct, lanes.new, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def learn_complement_hashed(shape: Shape, tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Count the next base on the reverse complement strand in the hashed counts of n lanes."""
     load_each(tables.slots, lanes.to_hashed, lanes.hashed, n)

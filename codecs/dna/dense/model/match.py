@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.dense.model.contexts import BACK, load_each
 from gangsaw.codecs.dna.dense.model.logs import LOGS
 from gangsaw.codecs.dna.dense.model.shape import Shape
@@ -31,7 +31,7 @@ RATE = 6
 KEPT, RECENT = 0xFFFF, 0xFF  # masks of the miss history
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def ones_in(word: int) -> Any:
     """Return the number of one bits in a 16-bit word."""
     word = (word & 0x5555) + (word >> 1 & 0x5555)
@@ -40,7 +40,7 @@ def ones_in(word: int) -> Any:
     return word + (word >> 8) & 31
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def equal_before(
     codes: Bytes, at: int | np.int64, step: int | np.int64, here: int | np.int64, now: int
 ) -> int:
@@ -56,7 +56,7 @@ def equal_before(
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def equal_behind(
     codes: Bytes, at: int | np.int64, step: int | np.int64, here: int | np.int64, now: int
 ) -> int:
@@ -71,7 +71,7 @@ def equal_behind(
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def begin_match(
     matches: Matches,
     lane: int,
@@ -90,7 +90,7 @@ def begin_match(
     matches.length[lane], matches.misses[lane] = length, 0
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_checked(entry: int, key: int, bits: int) -> bool:
     """Return True if an entry of the match table is of this key, by its check bits.
 
@@ -100,7 +100,7 @@ def is_checked(entry: int, key: int, bits: int) -> bool:
     return bool(entry != 0 and entry >> above == np.uint32(key << above) >> above)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def find_match(
     codes: Bytes, shape: Shape, lanes: DenseState, matches: Matches, lane: int, now: int
 ) -> None:
@@ -128,14 +128,14 @@ def find_match(
                 begin_match(matches, lane, low, low + step - 1, -1, length)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def load_entries(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Look up the match table for the last 16 bases of n lanes, on both strands."""
     load_each(tables.entries, lanes.of_entry, lanes.entry, n)
     load_each(tables.entries, lanes.to_entry, lanes.complement_entry, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def find_matches(
     codes: Bytes,
     shape: Shape,
@@ -153,14 +153,14 @@ def find_matches(
             find_match(codes, shape, lanes, matches, lane, now)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def length_class(length: int) -> int:
     """Return the class of a match length, 0 to 7, which selects its statistics."""
     short = int(length >= 16) + int(length >= 20) + int(length >= 24) + int(length >= 32)
     return short + int(length >= 48) + int(length >= 96) + int(length >= 256)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def predict_matches(
     codes: Bytes, tables: ModelTables, lanes: DenseState, matches: Matches, n: int
 ) -> None:
@@ -184,7 +184,7 @@ def predict_matches(
         lanes.place[MATCH, lane] = np.uint32(MATCH_CLASS + kind)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def learn_matches(tables: ModelTables, lanes: DenseState, matches: Matches, n: int) -> None:
     """Update hit probabilities of matches with the coded bases; advance or end each match."""
     hits, state, change = tables.hits, matches.state, matches.change
@@ -200,7 +200,7 @@ def learn_matches(tables: ModelTables, lanes: DenseState, matches: Matches, n: i
             move_match(matches, lane, matches.base[lane] == lanes.base[lane])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def move_match(matches: Matches, lane: int, is_hit: bool) -> None:
     """Advance a match to its next base; end it at the lane's start or with too many misses."""
     length = matches.length[lane]
@@ -213,7 +213,7 @@ def move_match(matches: Matches, lane: int, is_hit: bool) -> None:
     matches.at[lane] = NOWHERE if is_over else at
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def enter_positions(shape: Shape, tables: ModelTables, lanes: DenseState, now: int, n: int) -> None:
     """Enter step `now` of n lanes in the match table as the position after their last 16 bases.
 

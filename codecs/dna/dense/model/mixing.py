@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s, UInt32s
-from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.dense.model.logs import POWER, POWERS
 from gangsaw.codecs.dna.dense.model.shape import Shape
 from gangsaw.codecs.dna.dense.model.state import CLASSES, HASHED, MODELS, DenseState, ModelTables
@@ -18,7 +18,7 @@ SECOND = MODELS * CLASSES  # first of the weights by the class of the hashed cou
 LEAST_RATE, FADE, MOST_FADED = 256, 1024, 20480
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def weigh_models(weights: Int32s, place: UInt32s, weight: Int32s, n: int) -> None:
     """Fill the mixing weight of each model for each of n lanes, in units of 2^-14.
 
@@ -33,7 +33,7 @@ def weigh_models(weights: Int32s, place: UInt32s, weight: Int32s, n: int) -> Non
             weight[model, lane] = weights[place[model, lane]] + weights[np.uint32(other)] >> 6
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def sum_logs(weight: Int32s, x: Int32s, d: Int32s, n: int) -> None:
     """Fill the weighted sum of the models' logarithms for each base, in 1/256 of a bit.
 
@@ -49,7 +49,7 @@ def sum_logs(weight: Int32s, x: Int32s, d: Int32s, n: int) -> None:
             d[base, lane] = np.int32(np.int32(rows + counts) + match) >> 14
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def raise_powers(d: Int32s, power: Int32s, n: int) -> None:
     """Fill 2^d for each base's weighted logarithm d, scaled so that the largest is 65535."""
     for lane in range(n):
@@ -58,7 +58,7 @@ def raise_powers(d: Int32s, power: Int32s, n: int) -> None:
             power[base, lane] = POWER[np.uint32(min(POWERS - 1, most - d[base, lane]))]
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def share_out(power: Int32s, frequency: Int32s, n: int) -> None:
     """Scale powers to frequencies with sum TOTAL; the rounding rest goes to the first largest."""
     for lane in range(n):
@@ -84,7 +84,7 @@ def share_out(power: Int32s, frequency: Int32s, n: int) -> None:
         frequency[3, lane] = ft + np.int32(rest - to_g)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def slope_weights(
     frequency: Int32s, base: Bytes, x: Int32s, rate: int, weight: Int32s, n: int
 ) -> None:
@@ -103,7 +103,7 @@ def slope_weights(
             weight[model, lane] = np.int32(slope * pace) >> 8
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def add_weights(weights: Int32s, place: UInt32s, weight: Int32s, n: int) -> None:
     """Add the weight updates of all lanes, then clip each weight to +-MOST_WEIGHT."""
     for lane in range(n):  # all models of a lane: no sum waits for the one before it
@@ -114,7 +114,7 @@ def add_weights(weights: Int32s, place: UInt32s, weight: Int32s, n: int) -> None
         weights[i] = min(MOST_WEIGHT, max(-MOST_WEIGHT, weights[i]))
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def mix_models(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Mix the models' logarithms to frequencies of the four bases for n lanes."""
     weigh_models(tables.weights, lanes.place, lanes.weight, n)
@@ -123,14 +123,14 @@ def mix_models(tables: ModelTables, lanes: DenseState, n: int) -> None:
     share_out(lanes.power, lanes.frequency, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def find_slopes(shape: Shape, lanes: DenseState, now: int, n: int) -> None:
     """Fill the weight updates for the coded bases of n lanes, with a decaying learning rate."""
     rate = LEAST_RATE + LEAST_RATE * (MOST_FADED // (FADE + now * shape.lanes))
     slope_weights(lanes.frequency, lanes.base, lanes.x, rate, lanes.weight, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def learn_weights(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Add the weight updates of n lanes."""
     add_weights(tables.weights, lanes.place, lanes.weight, n)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s, UInt32s, UInt64s
-from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.dense.model.contexts import other_base
 from gangsaw.codecs.dna.dense.model.logs import LOGS
 from gangsaw.codecs.dna.dense.model.state import DenseState, ModelTables
@@ -22,7 +22,7 @@ LOW3, LOW6 = 63, 4095
 HIGH3, HIGH6 = 26, 20  # bits below the context of the reverse complement
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def predict_row(
     table: UInt64s, last: UInt32s, mask: int, row: UInt64s, x: Int32s, first: int, n: int
 ) -> None:
@@ -39,14 +39,14 @@ def predict_row(
             x[first + base, lane] = LOGS[found >> np.uint64(16 * base + 4) & np.uint64(4095)]
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def find_row(table: UInt64s, complement: UInt32s, shift: int, row: UInt64s, n: int) -> None:
     """Look up the probabilities for the reverse complement context of n lanes."""
     for lane in range(n):
         row[lane] = table[complement[lane] >> np.uint32(shift)]
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def row_rise(row: UInt64s, base: Bytes, rate: int, rise: UInt64s, n: int) -> None:
     """Fill the update of four probabilities for a base: up for the base, down for the others."""
     shift, field = np.uint64(rate), np.uint64(FIELD)
@@ -58,7 +58,7 @@ def row_rise(row: UInt64s, base: Bytes, rate: int, rise: UInt64s, n: int) -> Non
         rise[lane] = (up << at) - (found >> shift & kept)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def add_behind(table: UInt64s, last: UInt32s, mask: int, rise: UInt64s, n: int) -> None:
     """Add updates to the probabilities for the bases before the last one, which was coded."""
     low = np.uint32(mask)
@@ -66,21 +66,21 @@ def add_behind(table: UInt64s, last: UInt32s, mask: int, rise: UInt64s, n: int) 
         table[last[lane] >> np.uint32(2) & low] += rise[lane]
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def add_complement(table: UInt64s, complement: UInt32s, shift: int, rise: UInt64s, n: int) -> None:
     """Add updates to the probabilities for the reverse complement context of n lanes."""
     for lane in range(n):
         table[complement[lane] >> np.uint32(shift)] += rise[lane]
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def predict_rows(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Look up the probabilities after 3 and after 6 bases of n lanes; fill their logarithms."""
     predict_row(tables.rows3, lanes.last, LOW3, lanes.row3, lanes.x, 0, n)
     predict_row(tables.rows6, lanes.last, LOW6, lanes.row6, lanes.x, 4, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def learn_rows(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Update the probabilities after 3 and after 6 bases with the coded base, by then the last."""
     row_rise(lanes.row3, lanes.base, RATE3, lanes.rise, n)
@@ -89,7 +89,7 @@ def learn_rows(tables: ModelTables, lanes: DenseState, n: int) -> None:
     add_behind(tables.rows6, lanes.last, LOW6, lanes.rise, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def learn_complement_row3(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Update the probabilities after 3 bases with the next base on the reverse complement."""
     find_row(tables.rows3, lanes.complement, HIGH3, lanes.row3, n)
@@ -98,7 +98,7 @@ def learn_complement_row3(tables: ModelTables, lanes: DenseState, n: int) -> Non
     add_complement(tables.rows3, lanes.complement, HIGH3, lanes.rise, n)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def learn_complement_row6(tables: ModelTables, lanes: DenseState, n: int) -> None:
     """Update the probabilities after 6 bases with the next base on the reverse complement."""
     find_row(tables.rows6, lanes.complement, HIGH6, lanes.row6, n)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Int64, Int64s, UInt32s
 from gangsaw.codecs.core.entropy.gamma import bit_length
 from gangsaw.codecs.core.entropy.rans_tables import PRECISION
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.entropy.logs import FRACTION, scaled_log2
 from gangsaw.codecs.reads.name.contexts import CLASSES, LENGTHS, SOURCES, SYMBOLS
 from gangsaw.codecs.reads.name.streams import ABSENT, ALONE, BEFORE, RAW
@@ -69,7 +69,7 @@ def allocate_cost_scratch(n: int) -> CostScratch:
     return CostScratch(some, by_byte, by_source, bounds, symbols, counts, short)
 
 
-@jit_norefs
+@jit(norefs=True)
 def stream_costs(
     notes: UInt32s,
     firsts: Int64s,
@@ -99,7 +99,7 @@ def stream_costs(
             _mode_costs(own, totals[stream], scratch, costs[stream])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _draw(notes: UInt32s, out: UInt32s) -> None:
     """Draw one random note from each of `out.size` equal parts of the notes.
 
@@ -111,7 +111,7 @@ def _draw(notes: UInt32s, out: UInt32s) -> None:
         out[i] = notes[i * step + (np.int64(state >> np.uint32(16)) * step >> 16)]
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _mode_costs(notes: UInt32s, total: int, scratch: CostScratch, costs: Int64s) -> None:
     """Write the cost of each table mode of one stream, (N_MODES,), from its notes.
 
@@ -139,7 +139,7 @@ def _mode_costs(notes: UInt32s, total: int, scratch: CostScratch, costs: Int64s)
         costs[mode] = _short_cost(scratch, stream)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _sort(notes: UInt32s, n: int, shift: int, bounds: Int64s, out: UInt32s) -> None:
     """Sort notes stably by the 8 bits from bit `shift` on; set `bounds` to each value's start."""
     bounds[:] = 0
@@ -156,7 +156,7 @@ def _sort(notes: UInt32s, n: int, shift: int, bounds: Int64s, out: UInt32s) -> N
     bounds[0] = 0
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _long_cost(scratch: CostScratch, stream: StreamCosts) -> int:
     """Return the cost of one table per value of a context byte.
 
@@ -177,7 +177,7 @@ def _long_cost(scratch: CostScratch, stream: StreamCosts) -> int:
     return int(cost)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count_runs(scratch: CostScratch, begin: int, end: int) -> int:
     """Write the distinct bytes of some sorted notes, and their counts; return how many there are.
 
@@ -194,7 +194,7 @@ def _count_runs(scratch: CostScratch, begin: int, end: int) -> int:
     return k + 1
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _short_cost(scratch: CostScratch, stream: StreamCosts) -> int:
     """Return the cost of one table per bit length of a context byte."""
     cost = np.int64(0)
@@ -209,7 +209,7 @@ def _short_cost(scratch: CostScratch, stream: StreamCosts) -> int:
     return int(cost)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _table_cost(scratch: CostScratch, k: int, total: Int64, stream: StreamCosts) -> int:
     """Return the cost of a table of k symbols, and of its symbols, scaled to the whole stream.
 
@@ -239,13 +239,13 @@ def _table_cost(scratch: CostScratch, k: int, total: Int64, stream: StreamCosts)
     return int((bits << FRACTION) + cost)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _share_bits(own: int, whole: int) -> int:
     """Return the bit length of a scaled frequency, from log2 of its count and of the total."""
     return 1 + (max(0, own - whole + (PRECISION << FRACTION)) >> FRACTION)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _entropy(counts: Int64s, k: int, total: int) -> int:
     """Return the entropy of k symbols with these counts, in 2^-FRACTION bits."""
     whole, cost = scaled_log2(total), np.int64(0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.entropy.logs import scaled_log2, symbols_cost
 from gangsaw.codecs.reads.name.columns import DIFFERENCES
 from gangsaw.codecs.reads.name.streams import (
@@ -41,14 +41,14 @@ def chosen_differences(counts: Counts) -> npt.NDArray[np.bool_]:
     return out
 
 
-@jit_norefs
+@jit(norefs=True)
 def choose_differences(counts: Counts, out: npt.NDArray[np.bool_]) -> None:
     """Write the result of `chosen_differences` to `out`, (COLUMNS, DIFFERENCES)."""
     for column in range(COLUMNS):
         _choose(counts[column * PER_COLUMN : (column + 1) * PER_COLUMN], out[column])
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _choose(streams: Counts, out: npt.NDArray[np.bool_]) -> None:
     """Write the choice of one token column, (DIFFERENCES,), from the byte counts of its streams.
 
@@ -67,7 +67,7 @@ def _choose(streams: Counts, out: npt.NDArray[np.bool_]) -> None:
             out[which] = own < n * (bits // numbers)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _operand_bits(streams: Counts, which: int) -> int:
     """Return the cost of all operands of one operation, each byte position coded separately."""
     cost = np.int64(0)

@@ -9,13 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.numba.items import order_falling, put_items
-from gangsaw.codecs.core.numba.jit import (
-    jit,
-    jit_norefs,
-    jit_norefs_inline,
-    jit_norefs_part,
-    jit_part,
-)
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.quality.choice.costs import BIT, information, logarithm, logarithms
 from gangsaw.codecs.reads.quality.choice.count import ContextCounts
 from gangsaw.codecs.reads.quality.contexts import Components, U
@@ -140,7 +134,7 @@ def add_rows(components: Bytes | Int32s, counts: UInt32s, own_rows: Int64s, sums
             sums[component, s] += counts[row, s]
 
 
-@jit_part
+@jit(part=True)
 def order_by_child(components: Bytes, rows: Int64s, row: Int32s, ends: Int64s, out: Int64s) -> None:
     """Group rows by child node in `out`, from ends[0] on; set the end of each child's rows.
 
@@ -160,7 +154,7 @@ def order_by_child(components: Bytes, rows: Int64s, row: Int32s, ends: Int64s, o
         parts[child] += 1
 
 
-@jit_part
+@jit(part=True)
 def choose_own(sums: Int64s, prices: Prices, row: Int32s, logs: Int64s) -> int:
     """Choose the values of a context component that get a child node of their own in the tree.
 
@@ -182,7 +176,7 @@ def choose_own(sums: Int64s, prices: Prices, row: Int32s, logs: Int64s) -> int:
     return own
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def mark_own(
     sums: Int64s,
     totals: Int64s,
@@ -214,7 +208,7 @@ def mark_own(
             add_times(own, 1, rest)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def add_times(counts: Int64s, n: int, out: Int64s) -> Any:
     """Add n times the counts to `out`; return the sum of the counts."""
     total = np.int64(0)
@@ -224,7 +218,7 @@ def add_times(counts: Int64s, n: int, out: Int64s) -> Any:
     return total
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def gain_of_parting(rest: Int64s, rest_total: int, own: Int64s, total: int, logs: Int64s) -> Any:
     """Return the bits saved by coding counts `own` apart from `rest`, and the symbols of `own`."""
     # the cost of counts h is information(sum of h) - sum of information(h)
@@ -298,7 +292,7 @@ def share_tables(leaves: npt.NDArray[np.int64], most: int, prices: Prices) -> No
     return tables
 
 
-@jit_norefs
+@jit(norefs=True)
 def join_tables(
     leaves: Int64s,
     totals: Int64s,
@@ -325,7 +319,7 @@ def join_tables(
         add_to_table(own, total, table, shared, logs)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def best_table(own: Int64s, total: int, known: int, shared: SharedTables) -> int:
     """Return the table that codes the counts `own` in the fewest bits; -1 if there is none."""
     for table in range(known):
@@ -341,14 +335,14 @@ def best_table(own: Int64s, total: int, known: int, shared: SharedTables) -> int
     return best
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def take_bits(n: Int64, logarithms_of: UInt32s, known: int, bits: Int64s) -> None:
     """Subtract n times the logarithm of a symbol from the bits in each table."""
     for table in range(known):
         bits[table] -= n * np.int64(logarithms_of[table])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_worth_a_table(
     own: Int64s, total: int, table: int, shared: SharedTables, prices: Prices, logs: Int64s
 ) -> Any:
@@ -357,7 +351,7 @@ def is_worth_a_table(
     return saved > prices.table + prices.table_symbol * symbols
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def add_to_table(own: Int64s, total: int, table: int, shared: SharedTables, logs: Int64s) -> None:
     """Add the counts of a leaf to a table, and update its logarithms."""
     shared.totals[table] += total

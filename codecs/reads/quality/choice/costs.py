@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part
+from gangsaw.codecs.core.numba.jit import jit
 
 BIT = 1 << 24  # units of one bit
 INDEX_BITS = 11  # of the table; linear interpolation between entries is exact to 2^-24
@@ -38,7 +38,7 @@ def fill_logarithms(out: Int64s) -> None:
         out[i] = bits
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def logarithm(n: int, logs: Int64s) -> Any:
     """Return log2(n) of a count from 1 to 2^32 - 1, in units of 1 / BIT."""
     bits = 63 - np.int64(leading_zeros(np.uint64(n)))
@@ -48,7 +48,7 @@ def logarithm(n: int, logs: Int64s) -> Any:
     return (bits << FRACTION) + low + ((high - low) * rest >> 32 - INDEX_BITS)
 
 
-@jit_inline
+@jit(inline=True)
 def information(n: int, logs: Int64s) -> Any:
     """Return n x log2(n) of a count below 2^32, in units of 1 / BIT."""
     return n * logarithm(n, logs) if n > 1 else 0

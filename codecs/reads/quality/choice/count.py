@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.lines import Lines
 from gangsaw.codecs.reads.quality.contexts import CHANGES, Components, Strides, U, strides_of
 from gangsaw.codecs.reads.quality.line_contexts import (
@@ -88,7 +88,7 @@ def row_size(n_values: int) -> int:
     return -(-n_values // ROW) * ROW
 
 
-@jit_norefs
+@jit(norefs=True)
 def count_windows(
     lines: Lines, step: int, values: Values, strides: Strides, scratch: LineScratch, rows: CountRows
 ) -> int:
@@ -107,7 +107,7 @@ def count_windows(
     return known
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def count_piece(n: int, at: int, scratch: LineScratch, known: int, rows: CountRows) -> int:
     """Count n values of a piece of a line by context; return the number of rows used.
 
@@ -126,7 +126,7 @@ def count_piece(n: int, at: int, scratch: LineScratch, known: int, rows: CountRo
     return known
 
 
-@jit_norefs
+@jit(norefs=True)
 def split_contexts(numbers: Int32s, components: Components, out: Bytes) -> None:
     """Write the four components of each context number to `out`, see `number_context`."""
     for i in range(numbers.size):

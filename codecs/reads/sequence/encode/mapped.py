@@ -10,7 +10,7 @@ from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s
 from gangsaw.codecs.core.entropy.rans_lanes import Tokens, put, put_number, put_raw, put_small
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.columns import (
@@ -38,7 +38,7 @@ class PieceAnchor(NamedTuple):
     strand: int
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_mapped(
     block: SequenceBlock,
     line: int,
@@ -73,7 +73,7 @@ def put_mapped(
     return n, PieceAnchor(place if own else place + length, own)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_first_place(
     block: SequenceBlock, k: int, odd: int, memory: Int64s, tokens: Tokens, n: int
 ) -> int:
@@ -87,7 +87,7 @@ def put_first_place(
     return put_place(block, k, of, primary, memory[syntax.AT_STRAND], place, tokens, n)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_ahead(ahead: int, place: int, tokens: Tokens, n: int) -> int:
     """Append a position in a sorted block: columns from the primary position on, or in full.
 
@@ -102,7 +102,7 @@ def put_ahead(ahead: int, place: int, tokens: Tokens, n: int) -> int:
     return put_number(tokens, n, syntax.FAR_AHEAD, ahead - syntax.AHEAD_BACK)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_place(
     block: SequenceBlock,
     k: int,
@@ -135,7 +135,7 @@ def put_place(
     return put(tokens, n, syntax.STRAND + 2 * of + strand, block.strand[k])
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_mismatches(
     block: SequenceBlock,
     begin: int,
@@ -167,7 +167,7 @@ def put_mismatches(
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def find_events(
     codes: Bytes, begin: int, row: Bytes, first: int, length: int, event_offsets: Int32s
 ) -> tuple[int, int]:
@@ -189,7 +189,7 @@ def find_events(
     return events, plain
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_gap(
     row: Bytes,
     first: int,
@@ -215,7 +215,7 @@ def put_gap(
     return put(tokens, n, table, gap)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_variant(
     column: Int64, code: Int64, last_two: int, tokens: Tokens, n: int
 ) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bools, Bytes, Int32s, Int64s
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.sequence.layout.placed import Layout
 
 MOST_BACK = 4  # lines per line that may precede the one before it, in a sorted block
@@ -92,7 +92,7 @@ def contigs_of(pieces: Layout) -> Int64s:
     return np.flatnonzero(links[: max(1, pieces.consensus.size)] == 0)
 
 
-@jit_norefs
+@jit(norefs=True)
 def count_links(pieces: Layout, links: Int32s) -> None:
     """Count for each column the pieces that contain it and the column before."""
     for k in range(pieces.line.size):
@@ -116,7 +116,7 @@ def moved_columns(
     return out
 
 
-@jit_norefs
+@jit(norefs=True)
 def move_columns(
     consensus: Bytes, begins: Int64s, ends: Int64s, turns: Bools, targets: Int64s, out: Bytes
 ) -> None:

@@ -17,7 +17,7 @@ from gangsaw.codecs.core.entropy.rans_lanes import (
     tokens_of,
 )
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.encode.block import SequenceBlock
@@ -72,7 +72,7 @@ def _longest(block: SequenceBlock, windows: Int64s) -> int:
     return int((block.end[own] - block.begin[own]).max(initial=0))
 
 
-@jit_norefs
+@jit(norefs=True)
 def write_sequence_tokens(
     block: SequenceBlock,
     windows: Int64s,
@@ -103,7 +103,7 @@ def write_sequence_tokens(
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_start(
     block: SequenceBlock, first: int, last: int, lead: int, memory: Int64s, tokens: Tokens, n: int
 ) -> int:
@@ -123,7 +123,7 @@ def put_start(
     return put_number(tokens, n, syntax.LINES, last - first)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_sequence_line(
     block: SequenceBlock,
     line: int,
@@ -155,7 +155,7 @@ def put_sequence_line(
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_repeat(block: SequenceBlock, line: int) -> Any:
     """Return True if a line equals the one before it."""
     a, b = block.starts[line - 1], block.starts[line]
@@ -170,7 +170,7 @@ def is_repeat(block: SequenceBlock, line: int) -> Any:
     return i == n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_pieces(
     block: SequenceBlock,
     line: int,

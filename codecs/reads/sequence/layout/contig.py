@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
 from gangsaw.codecs.core.numba.bits import load_be64, trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64
 
 PAD = 8  # bytes around texts and bases: words are read beyond an end
@@ -70,7 +70,7 @@ def empty_contig(n_bases: int) -> Contig:
     return Contig(np.zeros(n, np.uint64), bases, groups, np.zeros(2, np.int64))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def add_votes(
     contig: Contig, free_codes: Bytes, at: Int64, step: Int64, begin: Int64, end: Int64
 ) -> None:
@@ -96,13 +96,13 @@ def add_votes(
     contig.edges[RIGHT] = max(contig.edges[RIGHT], end)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def votes_of(votes: np.uint64, code: int) -> Any:
     """Return the number of votes for a base in the packed votes of a column."""
     return votes >> np.uint64(16 * code) & np.uint64(MOST_VOTES)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def score(
     gains: Gains,
     contig: Contig,
@@ -152,13 +152,13 @@ def score(
     return best, n, False
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def load_word(data: Bytes, at: Int64, way: Int64) -> Any:
     """Return eight bytes from an index on, upwards or downwards, the first one lowest."""
     return load_le64(data, at) if way > 0 else load_be64(data, at - 7)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def count_present_bases(free_codes: Bytes, at: Int64, way: Int64, most: int) -> Any:
     """Return the number of bases from index `at` on that are not GONE, at most `most`."""
     n = 0

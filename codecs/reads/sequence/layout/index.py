@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, UInt32s, UInt64s
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.sequence.layout.sort import sort_by_hash
 
 ALONE = np.uint32(0xFFFFFFFF)  # group of a k-mer that occurs once
@@ -88,7 +88,7 @@ def index_kmers(codes: Bytes, k: int, keys: UInt64s, kmers: UInt32s) -> int:
     return n
 
 
-@jit_inline
+@jit(inline=True)
 def hashed(kmer: np.uint64) -> Any:
     """Return the hash of 32 bits, a bijection."""
     kmer = (kmer ^ kmer >> np.uint64(15)) * np.uint64(0x9E3779B1) & np.uint64(0xFFFFFFFF)
@@ -150,7 +150,7 @@ def rank_kmers(kmers: UInt32s, ranks: UInt32s) -> None:
     ranks[stretch:] = kmers.shape[0]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def first_kmer(index: KmerIndex, begin: int) -> Any:
     """Return the index of the first k-mer at or after a byte of the text."""
     i = np.int64(index.ranks[begin >> RANK_BITS])

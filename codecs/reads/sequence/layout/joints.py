@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.lines import Lines
 from gangsaw.codecs.reads.sequence.layout.placed import Anchors, Layout, find_anchors
 
@@ -65,7 +65,7 @@ def join_usually(pieces: Layout, starts: Int64s, codes: Bytes, usual: Int64s) ->
                 move_joint(pieces, k, anchor, starts[pieces.line[k]], codes, usual)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def anchor_of(pieces: Layout, k: int) -> Any:
     """Return the anchor of a piece, -1 for a literal."""
     strand = np.int64(pieces.strand[k])
@@ -73,7 +73,7 @@ def anchor_of(pieces: Layout, k: int) -> Any:
     return 2 * (pieces.position[k] + n * strand) + strand if pieces.is_mapped[k] else -1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def move_joint(pieces: Layout, k: int, own: int, start: int, codes: Bytes, usual: Int64s) -> None:
     """Move the cut before a piece, and the piece to the anchor with the least cost."""
     n, before = pieces.end[k] - pieces.begin[k], pieces.end[k - 1] - pieces.begin[k - 1]
@@ -93,7 +93,7 @@ def move_joint(pieces: Layout, k: int, own: int, start: int, codes: Bytes, usual
         move(pieces, k, cut, best)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def cost_now(
     pieces: Layout, k: int, n: int, own: int, start: int, codes: Bytes, usual: Int64s
 ) -> Any:
@@ -113,7 +113,7 @@ def cost_now(
     return cost + OF_PLACE
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def cost_before(pieces: Layout, k: int, by: int, start: int, codes: Bytes) -> Any:
     """Return the additional cost of the piece before if its end moves by `by` bases."""
     if by <= 0:
@@ -127,7 +127,7 @@ def cost_before(pieces: Layout, k: int, by: int, start: int, codes: Bytes) -> An
     return OF_MISMATCH * count_wrong(pieces.consensus, codes, begin, by, behind, by)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def count_wrong(consensus: Bytes, codes: Bytes, begin: int, n: int, anchor: int, most: int) -> Any:
     """Return how many of n bases differ from the consensus at an anchor.
 
@@ -149,7 +149,7 @@ def count_wrong(consensus: Bytes, codes: Bytes, begin: int, n: int, anchor: int,
     return wrong
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def move(pieces: Layout, k: int, by: int, anchor: int) -> None:
     """Move the cut before a piece by `by` bases, and the piece to an anchor."""
     if pieces.strand[k - 1]:

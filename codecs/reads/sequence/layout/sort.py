@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Int64s, UInt64s
-from gangsaw.codecs.core.numba.jit import jit_restrict
+from gangsaw.codecs.core.numba.jit import jit
 
 DIGIT_BITS = 11
 DIGITS = (32, 43, 54)  # first bit of each digit
@@ -23,7 +23,7 @@ def sort_by_hash(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return keys
 
 
-@jit_restrict
+@jit(restrict=True)
 def count_digits(keys: UInt64s, counts: Int64s) -> None:
     """Count the values of the three digits of all hashes into `counts`, (3, 2^DIGIT_BITS)."""
     mask = np.uint64((1 << DIGIT_BITS) - 1)
@@ -32,7 +32,7 @@ def count_digits(keys: UInt64s, counts: Int64s) -> None:
             counts[digit, np.int64(keys[i] >> np.uint64(32 + DIGIT_BITS * digit) & mask)] += 1
 
 
-@jit_restrict
+@jit(restrict=True)
 def sort(keys: UInt64s, out: UInt64s, begins: Int64s, shift: int) -> None:
     """Move keys to `out`, ordered by one digit, stably; `begins` of the digits become ends."""
     mask = np.uint64((1 << DIGIT_BITS) - 1)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
 from gangsaw.codecs.core.numba.bits import prefetch
 from gangsaw.codecs.core.numba.items import put_items
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline, jit_norefs_part, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.sequence.layout.contig import (
     GONE,
     LEFT,
@@ -116,7 +116,7 @@ def walk_contigs(state: Walk, out: Bytes) -> Any:
     return n, columns
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def grow(state: Walk, place: Int64, n: int, number: int) -> Any:
     """Start a contig with the piece around a k-mer, and add pieces that overlap.
 
@@ -147,7 +147,7 @@ def grow(state: Walk, place: Int64, n: int, number: int) -> Any:
             return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def seed(state: Walk, place: Int64, n: int) -> Any:
     """Place the piece around a k-mer of the text in the middle of the contig's columns."""
     edges, at = state.contig.edges, PAD + place
@@ -158,14 +158,14 @@ def seed(state: Walk, place: Int64, n: int) -> Any:
     return put_piece(state, place - left, 1, begin, begin + length, n)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def ask_column(state: Walk, column: Int64, n: int, number: int) -> Any:
     """Try to place pieces that share the k-mer of a column; return the number of pieces."""
     group = np.int64(state.contig.groups[column]) - 1
     return n if group < 0 else ask_group(state, group >> 1, column, group & 1, n, number)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def ask_group(state: Walk, group: Int64, column: Int64, reverse: Int64, n: int, number: int) -> Any:
     """Try to place pieces of a k-mer group, unless it is empty or was just tried.
 
@@ -180,7 +180,7 @@ def ask_group(state: Walk, group: Int64, column: Int64, reverse: Int64, n: int, 
     return join_group(state, group, column, reverse, n, number)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def meet_groups(state: Walk, piece: int, n: int, number: int) -> Any:
     """Try to place pieces that share k-mers with a placed piece; return the number of pieces."""
     kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
@@ -194,7 +194,7 @@ def meet_groups(state: Walk, piece: int, n: int, number: int) -> Any:
     return n
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def show_groups(state: Walk, piece: int) -> None:
     """Write the groups of a placed piece's k-mers to the contig's columns."""
     kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
@@ -208,7 +208,7 @@ def show_groups(state: Walk, piece: int) -> None:
         kmer += 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def column_of(state: Walk, piece: int, kmer: int) -> tuple[Any, Any]:
     """Return the column of a placed piece's k-mer, and 1 if its hash is of the other strand."""
     mapped, word = state.mapped, np.int64(state.kmer_index.kmers[kmer, PLACE])
@@ -218,7 +218,7 @@ def column_of(state: Walk, piece: int, kmer: int) -> tuple[Any, Any]:
     return mapped.positions[piece] + (word >> 1) - mapped.begins[piece], word & 1
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def join_group(
     state: Walk, group: Int64, column: Int64, reverse: Int64, n: int, number: int
 ) -> Any:
@@ -247,7 +247,7 @@ def join_group(
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def try_member(
     state: Walk, member: np.uint32, column: Int64, reverse: Int64, n: int, number: int
 ) -> tuple[Any, Any]:
@@ -262,20 +262,20 @@ def try_member(
     return fit_piece(state, place >> 1, place & 1 ^ reverse, column, n, number), member + FAILURE
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def get_member_position(member: np.uint32) -> Any:
     """Return twice the position of a member, and 1 more for the hash of its complement."""
     return np.int64(member & (FAILURE - np.uint32(1)))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_unplaced(state: Walk, place: Int64) -> Any:
     """Return True if a k-mer is in one unplaced piece: placed ones are as long as a k-mer."""
     free_codes, first = state.free_codes, PAD + place
     return free_codes[first] != GONE and free_codes[first + state.kmer_index.k - 1] != GONE
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def fit_piece(state: Walk, place: Int64, strand: Int64, column: Int64, n: int, number: int) -> Any:
     """Place the piece around a k-mer, or its part that saves bits; return the number of pieces.
 
@@ -301,7 +301,7 @@ def fit_piece(state: Walk, place: Int64, strand: Int64, column: Int64, n: int, n
     return put_piece(state, at - step * start - PAD, step, first, last, n)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def record_failure(
     state: Walk, at: Int64, step: Int64, start: Int64, stop: Int64, n: int, number: int
 ) -> Any:
@@ -312,7 +312,7 @@ def record_failure(
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_piece(state: Walk, place: Int64, step: Int64, first: int, last: int, n: int) -> Any:
     """Place the bases from `place` on, in direction `step`, at columns [first, last)."""
     add_votes(state.contig, state.free_codes, PAD + place, step, first, last)
@@ -324,7 +324,7 @@ def put_piece(state: Walk, place: Int64, step: Int64, first: int, last: int, n: 
     return n + 1
 
 
-@jit_part
+@jit(part=True)
 def close(state: Walk, first: int, n: int, columns: int, out: Bytes) -> Any:
     """Append the contig to the consensus; return the number of the consensus's columns.
 
@@ -338,7 +338,7 @@ def close(state: Walk, first: int, n: int, columns: int, out: Bytes) -> Any:
     return columns + right - left
 
 
-@jit_part
+@jit(part=True)
 def clear_contig(contig: Contig) -> None:
     """Reset the columns of a contig."""
     left, right = contig.edges[LEFT], contig.edges[RIGHT]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS, TERMS, SampledRows, add_costs
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
@@ -162,7 +162,7 @@ def _float_costs(
             costs[strip * LANES + lane] = total
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def word_bits(
     word: np.uint64, mantissa: int, most: int, bits_of: Bytes, commonest: np.uint64
 ) -> int:
@@ -191,7 +191,7 @@ def commonest_of(odd: NumpyArray) -> int:
     return int(values[counts.argmax()])
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def is_finite(word: int, infinity: int) -> bool:
     """Return True if some bit of the exponent field is not set."""
     return bool(word & infinity != infinity)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import UInt32s
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.visibility.dense.block import DenseBlock, StripScratch
 from gangsaw.codecs.visibility.dense.coding.encode import Strips, try_means
 from gangsaw.codecs.visibility.dense.coding.stream import Symbols
@@ -36,7 +36,7 @@ def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
     return places, rows
 
 
-@jit_norefs
+@jit(norefs=True)
 def entropy_bits(counts: UInt32s) -> float:
     """Return the bits of entropy-coded symbols with their tables, from counts (tables, symbols)."""
     bits = 0.0
@@ -49,7 +49,7 @@ def entropy_bits(counts: UInt32s) -> float:
     return bits
 
 
-@jit_norefs
+@jit(norefs=True)
 def best_means(
     strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: Symbols, counts: UInt32s
 ) -> int:
@@ -71,7 +71,7 @@ def best_means(
     return best
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _with_means(block: DenseBlock, means: int) -> DenseBlock:
     return DenseBlock(
         block.n_rows, block.n_times, block.n_series, block.width, block.mantissa, means,

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64, store_le64
 from gangsaw.codecs.visibility.dense.block import ESCAPED_EXPONENT
 from gangsaw.codecs.visibility.dense.model.values import join, split
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def write_bits(
     out: Bytes, at: int, pending: np.uint64, used: np.uint64, value: np.uint64, count: np.uint64
 ) -> Any:
@@ -25,7 +25,7 @@ def write_bits(
     return at + np.int64(total >> np.uint64(3)), pending >> whole, total & np.uint64(7)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def finish(out: Bytes, writer: tuple[int, np.uint64, np.uint64]) -> Any:
     """Write the pending bits of a writer; return the total number of bytes written."""
     at, pending, used = writer
@@ -33,13 +33,13 @@ def finish(out: Bytes, writer: tuple[int, np.uint64, np.uint64]) -> Any:
     return at + np.int64(used > np.uint64(0))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def escaped_bits(exponent: np.uint64, is_residual: int, mantissa: int) -> Any:
     """Return the fraction bits of an escaped value, uint64 like its exponent."""
     return exponent if is_residual else np.uint64(mantissa)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_escape(
     out: Bytes,
     writer: tuple[int, np.uint64, np.uint64],
@@ -62,14 +62,14 @@ def put_escape(
     return write_bits(out, at, pending, used, value, rest)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def read_bits(data: Bytes, position: int, count: int | np.int64 | np.uint64) -> Any:
     """Return `count` <= 56 bits that begin at a bit position."""
     word = load_le64(data, position >> 3) >> np.uint64(position & 7)
     return word & ((np.uint64(1) << np.uint64(count)) - np.uint64(1))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def take_escape(
     data: Bytes, position: int, is_residual: int, limit: int | np.uint64, width: int, mantissa: int
 ) -> Any:

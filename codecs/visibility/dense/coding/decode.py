@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, NumpyArray
 from gangsaw.codecs.core.numba.bits import fit, pointer
-from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit
 from gangsaw.codecs.core.numba.vectors.floats import load_floats
 from gangsaw.codecs.core.numba.vectors.gather import gather, last_lane, running_sums
 from gangsaw.codecs.core.numba.vectors.integers import (
@@ -71,7 +71,7 @@ class BitPlace(NamedTuple):
     position: int
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def read_in_turn(
     block: DenseBlock, active: int, scratch: StripScratch, data: Bytes, position: int
 ) -> int:
@@ -84,7 +84,7 @@ def read_in_turn(
     return position
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def read_at_once(
     block: DenseBlock, active: int, scratch: StripScratch, data: Bytes, position: int
 ) -> int:
@@ -106,7 +106,7 @@ def read_at_once(
 read_values = read_at_once if HAS_AVX512 else read_in_turn
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def read_escaped(
     active: int,
     block: DenseBlock,
@@ -135,7 +135,7 @@ def read_escaped(
     return -1 if wrong else position
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def find_counts(block: DenseBlock, symbol: Vector, around: Vector, scratch: StripScratch) -> Any:
     """Return exponents, given fraction bits and fraction lengths of a row, from its symbols.
 
@@ -163,7 +163,7 @@ def find_counts(block: DenseBlock, symbol: Vector, around: Vector, scratch: Stri
     return exponent, quarter, maximum(full, given)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_signed(block: DenseBlock, symbol: Vector) -> Any:
     """Return a mask of the symbols whose values have a sign, an exponent and fraction bits."""
     if block.n_symbols > NEAR_GRID:
@@ -171,7 +171,7 @@ def is_signed(block: DenseBlock, symbol: Vector) -> Any:
     return symbol < ZERO
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_impossible(
     block: DenseBlock, strip: Strip, symbol: Vector, exponent: Vector, scratch: StripScratch
 ) -> Any:
@@ -185,14 +185,14 @@ def is_impossible(
     return any_lane(both(is_signed(block, symbol), beyond))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def special_word(block: DenseBlock, symbol: Vector) -> Any:
     """Return the words of symbols that encode a whole value: -0.0, the commonest word, or 0."""
     special = select(symbol == MINUS_ZERO, symbol * 0 + 1 << (block.width - 1), symbol * 0)
     return select(symbol == COMMONEST, symbol * 0 + block.commonest, special)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def join_row(
     block: DenseBlock, strip: Strip, symbol: Vector, exponent: Vector, full: Vector,
     quarter: Vector, scratch: StripScratch,
@@ -213,7 +213,7 @@ def join_row(
     return exponent, fraction, select(is_common, word, special_word(block, symbol))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def decode_row(
     words: NumpyArray, block: DenseBlock, strip: Strip, row: int, around: Vector,
     scratch: StripScratch, next_bit: BitPlace,
@@ -244,7 +244,7 @@ def decode_row(
     return position
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def decode_strip(
     words: NumpyArray, block: DenseBlock, strip: Strip, scratch: StripScratch, stream: SymbolStream,
     bits: Bits, positions: tuple[int, int],
@@ -264,7 +264,7 @@ def decode_strip(
     return at, position
 
 
-@jit_norefs
+@jit(norefs=True)
 def from_symbols(
     words: NumpyArray,
     block: DenseBlock,

@@ -8,7 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.bits import pointer
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.floats import load_floats
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
@@ -70,7 +70,7 @@ class Strips(NamedTuple):
     predictors: Bytes
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def common_symbols(
     block: DenseBlock, octave: Vector, exponent: Vector, fraction: Vector, scratch: StripScratch
 ) -> Any:
@@ -85,7 +85,7 @@ def common_symbols(
     return symbol, select(off, symbol * 0 + block.mantissa, full)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def special_symbols(
     block: DenseBlock,
     symbol: Vector,
@@ -108,7 +108,7 @@ def special_symbols(
     return select(word == 0, symbol * 0 + ZERO, symbol)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def keep_bits(
     block: DenseBlock,
     symbol: Vector,
@@ -133,7 +133,7 @@ def keep_bits(
     store(scratch.counts, 0, select(is_common, left + block.signs, word * 0))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def encode_value(
     block: DenseBlock,
     exponent: Vector,
@@ -155,7 +155,7 @@ def encode_value(
     return symbol
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def encode_word_row(
     words: NumpyArray, block: DenseBlock, strip: Strip, row: int, scratch: StripScratch,
     coded: Symbols, first: int,
@@ -177,7 +177,7 @@ def encode_word_row(
     return escaped
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_row(
     block: DenseBlock,
     active: int,
@@ -195,7 +195,7 @@ def put_row(
     return at, pending, used
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_escaped(
     words: NumpyArray,
     block: DenseBlock,
@@ -221,7 +221,7 @@ def put_escaped(
     return at, pending, used
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def count_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
     """Count the symbols of a row by context."""
     symbol_of, context_of, count_of = (
@@ -233,7 +233,7 @@ def count_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
         count_of[np.int64(context_of[i]) * n_symbols + np.int64(symbol_of[i])] += np.uint32(1)
 
 
-@jit_norefs
+@jit(norefs=True)
 def to_symbols(
     strips: Strips, block: DenseBlock, scratch: StripScratch, coded: Symbols, out: Bytes
 ) -> Any:
@@ -264,7 +264,7 @@ def to_symbols(
     return first, finish(out, writer)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def count_bits(scratch: StripScratch) -> Any:
     """Return the number of bits after the symbols of a row, except those of escaped values."""
     n_bits, count_of = np.int64(0), pointer(scratch.counts, 0)
@@ -273,7 +273,7 @@ def count_bits(scratch: StripScratch) -> Any:
     return n_bits
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def count_escaped(
     words: NumpyArray, block: DenseBlock, strip: Strip, row: int, scratch: StripScratch
 ) -> Any:
@@ -289,7 +289,7 @@ def count_escaped(
     return n_bits
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def try_means(strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: Symbols) -> int:
     """Count symbols and return the bits that `to_symbols` would write, without writing them.
 

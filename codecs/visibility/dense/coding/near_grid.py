@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
     lane_leading_zeros,
@@ -39,7 +39,7 @@ from gangsaw.codecs.visibility.dense.model.symbols import (
 )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def round_to_grid(word: Vector, exponent: Vector, mantissa: int, scratch: StripScratch) -> Any:
     """Return words, without sign, rounded to the grid, and the units in the last place off it."""
     size, full = logical_shift_right(word << 1, 1), grid_bits(exponent, scratch)
@@ -49,7 +49,7 @@ def round_to_grid(word: Vector, exponent: Vector, mantissa: int, scratch: StripS
     return rounded, size - rounded
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def encode_near_grid(
     block: DenseBlock,
     symbol: Vector,
@@ -81,40 +81,40 @@ def encode_near_grid(
     )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def near_grid_octave(symbol: Vector) -> Any:
     """Return the octaves, relative to the prediction, that near-grid symbols give."""
     return HIGHEST_NEAR_GRID - ((symbol - NEAR_GRID) >> 3)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def near_grid_length(symbol: Vector) -> Any:
     """Return the bit lengths of the units off the grid that near-grid symbols give."""
     return ((symbol - NEAR_GRID) & 7) + 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def near_grid_units(bits: Vector, length: Vector) -> Any:
     """Return units off the grid from their bits: the sign, then all but the highest bit."""
     units = logical_shift_right(bits, 1) + (bits * 0 + 1 << (length - 1))
     return select((bits & 1) > 0, 0 - units, units)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def find_near_grid(symbol: Vector, around: Vector, scratch: StripScratch) -> Any:
     """Return exponents, fraction bits and bit lengths of units that near-grid symbols give."""
     exponent = around + near_grid_octave(symbol)
     return exponent, grid_bits(exponent, scratch), near_grid_length(symbol)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def is_far(block: DenseBlock, symbol: Vector, exponent: Vector, scratch: StripScratch) -> Any:
     """Return a mask of invalid near-grid symbols: residuals, or no fewer bits than off the grid."""
     is_long = grid_bits(exponent, scratch) + near_grid_length(symbol) > block.mantissa - 1
     return both(symbol > NEAR_GRID - 1, either(is_long, lane(scratch, IS_RESIDUAL) > 0))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def leave_grid(symbol: Vector, full: Vector, word: Vector, scratch: StripScratch) -> Any:
     """Add the units off the grid to the words of values near it; return all words.
 

@@ -17,7 +17,7 @@ from gangsaw.codecs.core.entropy.rans_tables import (
     TOTAL,
 )
 from gangsaw.codecs.core.numba.bits import fit, pointer
-from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit
 from gangsaw.codecs.core.numba.vectors.gather import (
     count_lanes,
     gather,
@@ -80,7 +80,7 @@ class SymbolStream(NamedTuple):
     n_items: int
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def pull_in_turn(active: int, stream: SymbolStream, at: int, scratch: StripScratch) -> int:
     """Decode a symbol for each lane in use; return the next position in the stream."""
     state_of, context_of = pointer(stream.states, 0), pointer(scratch.contexts, 0)
@@ -102,7 +102,7 @@ def pull_in_turn(active: int, stream: SymbolStream, at: int, scratch: StripScrat
     return at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def pull_at_once(active: int, stream: SymbolStream, at: int, scratch: StripScratch) -> int:
     """Decode a row of symbols like `pull_in_turn`, but with a gather.
 
@@ -125,7 +125,7 @@ def pull_at_once(active: int, stream: SymbolStream, at: int, scratch: StripScrat
 pull_row = pull_at_once if HAS_AVX512 else pull_in_turn
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def push_in_turn(
     active: int, coded: Symbols, first: int, coder: SymbolCoder, out: UInt16s, at: int
 ) -> int:
@@ -149,7 +149,7 @@ def push_in_turn(
     return at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def push_at_once(
     active: int, coded: Symbols, first: int, coder: SymbolCoder, out: UInt16s, at: int
 ) -> int:
@@ -172,7 +172,7 @@ def push_at_once(
 push_row = push_at_once if HAS_AVX512 else push_in_turn
 
 
-@jit_norefs
+@jit(norefs=True)
 def push_symbols(
     coded: Symbols, n_symbols: int, block: DenseBlock, coder: SymbolCoder, out: UInt16s
 ) -> int:

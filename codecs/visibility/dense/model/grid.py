@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Int64s, NumpyArray
 from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.visibility.dense.model.symbols import LENGTHS, N_SYMBOLS, NEAR_GRID
 
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
@@ -189,7 +189,7 @@ def _count_ends(words: NumpyArray, mantissa: int, lows: Int64s, zeros: Int64s) -
         zeros[ends] += 1
 
 
-@jit_part
+@jit(part=True)
 def _count_bits(words: NumpyArray, mantissa: int, limits: tuple[int, int, int]) -> Any:
     """Return fraction bits, values on the grid, and all values; see `grid_limits`."""
     infinite = (1 << (8 * words.itemsize - 1 - mantissa)) - 1

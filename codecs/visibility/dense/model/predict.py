@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Float64s, Int64s, NumpyArray
 from gangsaw.codecs.core.numba.bits import pointer
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.floats import (
     finite_doubles,
     load_floats,
@@ -92,7 +92,7 @@ def _weights() -> Any:
 TERMS, WEIGHTS, PLACES = _terms(), _weights(), np.array(SLOTS)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def guess_row(
     words: NumpyArray, base: int, time: int, frequency: int, n_times: int, terms: Float64s
 ) -> Any:
@@ -116,7 +116,7 @@ def guess_row(
     return rounded_words(sums, load(words, base, ROW))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def ordered(word: Vector, width: int) -> Any:
     """Return integers that sort like the floats of words; the map is its own inverse."""
     return word ^ logical_shift_right(word >> (width - 1), 1)
@@ -138,14 +138,14 @@ class SampledRows(NamedTuple):
     step: int
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def residual_bits(word: Vector, guess: Vector, width: int) -> Any:
     """Return the bit lengths of prediction residuals; `word` is already mapped by `ordered`."""
     d = word - ordered(guess, width)
     return width - lane_leading_zeros(select(d < 0, 0 - d, d))
 
 
-@jit_norefs
+@jit(norefs=True)
 def add_costs(words: NumpyArray, sample: SampledRows, terms: Float64s, costs: NumpyArray) -> None:
     """Add the residual bits of a sample under each predictor to costs (predictors, lanes).
 
@@ -191,7 +191,7 @@ class Prediction(NamedTuple):
     used: npt.NDArray[np.int64]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def take_terms(prediction: Prediction, strip: int) -> int:
     """Set the weights of a strip's lanes and the neighbours (slots) in use; return their number."""
     predictors, laid, n_used = prediction.predictors, prediction.laid, 0
@@ -208,7 +208,7 @@ def take_terms(prediction: Prediction, strip: int) -> int:
     return n_used
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def guess_lanes(
     words: NumpyArray, base: int, time: int, frequency: int, prediction: Prediction, n_used: int
 ) -> Any:
@@ -228,7 +228,7 @@ def guess_lanes(
     return rounded_words(sums, load(words, base, ROW))
 
 
-@jit_norefs
+@jit(norefs=True)
 def to_residuals(out: NumpyArray, words: NumpyArray, prediction: Prediction) -> None:
     """Fill `out` with the words of all strips, or residuals in lanes with a predictor."""
     width, n_rows, n_times = 8 * words.itemsize, prediction.n_rows, prediction.n_times
@@ -244,7 +244,7 @@ def to_residuals(out: NumpyArray, words: NumpyArray, prediction: Prediction) -> 
                 store(out, at, select(codes > 0, d, word))
 
 
-@jit_norefs
+@jit(norefs=True)
 def from_residuals(words: NumpyArray, prediction: Prediction) -> None:
     """Convert residuals in all strips of signed words back to words, in place."""
     width, n_rows, n_times = 8 * words.itemsize, prediction.n_rows, prediction.n_times

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Float32s, NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.floats import (
     Floats,
     choose_floats,
@@ -42,7 +42,7 @@ SIZES = np.zeros(0, np.uint32)  # empty array that sets the width of vectors of 
 NONE, ONE, TWO = np.float32(0), np.float32(1), np.float32(2)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def add_neighbour(
     sizes: Float32s, row: int, weight: np.float32, scale: tuple[Floats, Floats, Floats, np.float32]
 ) -> Any:
@@ -52,21 +52,21 @@ def add_neighbour(
     return sums + weight * size, weights + choose_floats(size > NONE, weight, NONE), zeros, near
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def add_zeros(sizes: Float32s, row: int, zeros: Floats) -> Any:
     """Add 1 to the zero count of the lanes in which a row has a zero."""
     size = load_floats(sizes, row * LANES, ROW)
     return zeros + choose_floats(size > NONE, NONE, ONE)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def add_near(sizes: Float32s, row: int, scale: tuple[Floats, Floats, Floats, np.float32]) -> Any:
     """Add the sizes of a near row to the sums of `add_neighbours`, with weight 2; count zeros."""
     sums, weights, zeros, near = add_neighbour(sizes, row, TWO, scale)
     return sums, weights, add_zeros(sizes, row, zeros), near + ONE
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def add_neighbours(sizes: Float32s, row: int, n_times: int, kind: int, nothing: Floats) -> Any:
     """Sum the sizes around a row, in the rows before it, for kinds of means NEAR and WIDE.
 
@@ -90,7 +90,7 @@ def add_neighbours(sizes: Float32s, row: int, n_times: int, kind: int, nothing: 
     return scale
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def follow(sizes: Float32s, row: int, rate: float, state: NumpyArray, nothing: Floats) -> Any:
     """Update the running mean of sizes in each lane, for kinds of means from SLOW on.
 
@@ -109,13 +109,13 @@ def follow(sizes: Float32s, row: int, rate: float, state: NumpyArray, nothing: F
     return mean, choose_floats(mean > NONE, ONE, NONE), zeros, near
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def mean_of(sums: Floats, weights: Floats) -> Any:
     """Return mean sizes: sums divided by weights, or by 1 where the weight is 0."""
     return sums / choose_floats(weights > NONE, weights, ONE)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def find_contexts(
     scale: tuple[Floats, Floats, Floats, float],
     start: Vector,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import Vector, maximum, minimum, select
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right
 
@@ -30,7 +30,7 @@ HIGHEST_NEAR_GRID, LOWEST_NEAR_GRID, LENGTHS = (
 N_SYMBOLS = NEAR_GRID + (HIGHEST_NEAR_GRID - LOWEST_NEAR_GRID + 1) * LENGTHS
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def count_symbol_bits(octave: Vector, like: Vector) -> Any:
     """Return the number of fraction bits that symbols of these octaves give.
 
@@ -39,7 +39,7 @@ def count_symbol_bits(octave: Vector, like: Vector) -> Any:
     return minimum(maximum((octave + 5) >> 1, like * 0), 2)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def to_symbol(octave: Vector, quarter: Vector) -> Any:
     """Return symbols from octaves relative to the prediction, and the first two fraction bits.
 
@@ -50,7 +50,7 @@ def to_symbol(octave: Vector, quarter: Vector) -> Any:
     return select(octave > -2, high, select(octave > -4, middle, WHOLES - 4 - octave))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def from_symbol(symbol: Vector) -> Any:
     """Return octave, number of given fraction bits, and these as the first two of the fraction.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import UInt32s
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
     lane_leading_zeros,
@@ -27,13 +27,13 @@ MANTISSA = {2: 10, 4: 23, 8: 52}  # bits, by the bytes of a word
 LARGEST = 55  # largest residual exponent that a symbol can encode: 64 bits are read at a time
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def split_floats(word: Vector, width: int, mantissa: int) -> Any:
     """Return the biased exponents and the fractions of a row of floats."""
     return logical_shift_right(word << 1, mantissa + 1), word << (width - mantissa)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def split_residuals(word: Vector, width: int) -> Any:
     """Return the exponents, -1 for zeros, and the fractions of a row of residuals."""
     size = select(word < 0, 0 - word, word)
@@ -41,7 +41,7 @@ def split_residuals(word: Vector, width: int) -> Any:
     return (width - 1) - zeros, size << (zeros & (width - 1)) << 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def join_floats(
     negative: Vector, exponent: Vector, fraction: Vector, width: int, mantissa: int
 ) -> Any:
@@ -53,7 +53,7 @@ def join_floats(
     )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def join_residuals(negative: Vector, exponent: Vector, fraction: Vector, width: int) -> Any:
     """Return residuals from signs of 0 or 1, exponents >= 0, and fractions."""
     one = exponent * 0 + 1
@@ -63,7 +63,7 @@ def join_residuals(negative: Vector, exponent: Vector, fraction: Vector, width: 
     return select(negative > 0, 0 - size, size)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def size_words(
     exponent: Vector, fraction: Vector, bias: Vector, most: Vector, sizes: UInt32s, width: int
 ) -> Any:
@@ -85,7 +85,7 @@ def size_words(
     return (resize_to(code, sizes) << 23) | select(resize_to(code, sizes) > 0, below, below * 0)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def split(word: int | np.uint64, is_residual: int, width: int, mantissa: int) -> Any:
     """Return sign, exponent and left-aligned 64-bit fraction of one value; not for residual 0."""
     sign = word >> np.uint64(width - 1) & np.uint64(1)
@@ -98,7 +98,7 @@ def split(word: int | np.uint64, is_residual: int, width: int, mantissa: int) ->
     return sign, np.uint64(63) - zeros, size << zeros << np.uint64(1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def join(
     sign: int, exponent: int, fraction: int, is_residual: int, width: int, mantissa: int
 ) -> Any:

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import intrinsic, jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
     as_float_bits,
@@ -70,25 +70,25 @@ def fraction_of(typing_context: Any, array: Any) -> Any:
     return types.int64(array), codegen
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _words(table: NumpyArray, at: int, rows: NumpyArray, lanes: tuple[None, ...]) -> Any:
     return resize_to(load(table, at, lanes), rows)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _rotate(words: Vector, table: NumpyArray) -> Any:
     """Rotate words left by one: the exponent is on top, the sign below the fraction."""
     bits = width_of(table)
     return (words << 1 | logical_shift_right(words, bits - 1)) & ((2 << (bits - 1)) - 1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def lane_bit_length(vector: Vector, rows: NumpyArray) -> Any:
     """Return the bit length of each lane of a vector, at the width of `rows`."""
     return width_of(rows) - lane_leading_zeros(vector)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def extremes(table: NumpyArray, at: int, rows: NumpyArray, lanes: tuple[None, ...]) -> Any:
     """Return the smallest and largest rotated word of each lane of a tile from table[at] on."""
     least, most = spread(-1, rows, lanes), spread(0, rows, lanes)
@@ -98,7 +98,7 @@ def extremes(table: NumpyArray, at: int, rows: NumpyArray, lanes: tuple[None, ..
     return least, most
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def exponent_group(
     least: Vector, most: Vector, table: NumpyArray, rows: NumpyArray, lanes: tuple[None, ...]
 ) -> Any:
@@ -108,7 +108,7 @@ def exponent_group(
     return GroupHeaders(width, spread(EXPONENTS, rows, lanes), base)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def grid_group(
     table: NumpyArray, at: int, most: Vector, rows: NumpyArray, lanes: tuple[None, ...]
 ) -> Any:
@@ -132,7 +132,7 @@ def grid_group(
     return GroupHeaders(width, GRID, base)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def narrower(one: GroupHeaders, other: GroupHeaders) -> GroupHeaders:
     """Return for each lane the header with fewer bit planes; the first one if equal."""
     is_other = other.width < one.width
@@ -143,30 +143,30 @@ def narrower(one: GroupHeaders, other: GroupHeaders) -> GroupHeaders:
     )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _bias(rows: NumpyArray) -> int:
     return 1023 if width_of(rows) == 64 else 127
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def most_exponent(table: NumpyArray) -> Any:
     """Return the exponent field of infinities."""
     return (1 << (width_of(table) - 1 - fraction_of(table))) - 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def most_base(table: NumpyArray) -> int:
     """Return the largest base of a grid: for 32-bit words, the largest uint8."""
     greatest = most_exponent(table) - 1 + fraction_of(table)
     return 255 if width_of(table) == 32 else greatest
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _exponent_of(words: Vector, table: NumpyArray) -> Any:
     return logical_shift_right(words, fraction_of(table)) & most_exponent(table)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def store_values(
     table: NumpyArray,
     column: LaneColumn,
@@ -196,7 +196,7 @@ def store_values(
         store(rows, row * value_of(lanes), values)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _grid_value(
     words: Vector, base: Vector | int, table: NumpyArray, rows: NumpyArray, lanes: tuple[None, ...]
 ) -> Any:
@@ -209,7 +209,7 @@ def _grid_value(
     return steps << 1 | logical_shift_right(words, bits - 1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def store_residuals(table: NumpyArray, column: LaneColumn, scratch: TileScratch) -> Any:
     """Write the prediction residuals of a tile's lanes; return the largest of each lane."""
     rows, lanes = scratch.rows, scratch.lanes
@@ -223,13 +223,13 @@ def store_residuals(table: NumpyArray, column: LaneColumn, scratch: TileScratch)
     return most
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def residual_width(table: NumpyArray, column: LaneColumn, scratch: TileScratch) -> Any:
     """Write the prediction residuals of a tile's lanes; return the widths of their groups."""
     return lane_bit_length(store_residuals(table, column, scratch), scratch.rows)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _zigzag(words: Vector, predicted: Vector, table: NumpyArray, rows: NumpyArray) -> Any:
     """Return zigzag-coded differences: magnitudes with the sign in the lowest bit."""
     spare = width_of(rows) - width_of(table)
@@ -238,12 +238,12 @@ def _zigzag(words: Vector, predicted: Vector, table: NumpyArray, rows: NumpyArra
     return logical_shift_right(zigzag, spare)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _undo_zigzag(residuals: Vector) -> Any:
     return logical_shift_right(residuals, 1) ^ (residuals & 1) * -1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _prediction(table: NumpyArray, lane: int, row: int, scratch: TileScratch) -> Any:
     neighbours, rows, lanes = scratch.neighbours, scratch.rows, scratch.lanes
     first = _words(table, neighbours[3 * row] + lane, rows, lanes)
@@ -251,7 +251,7 @@ def _prediction(table: NumpyArray, lane: int, row: int, scratch: TileScratch) ->
     return first + second - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def lowest_bits(rows: NumpyArray, widths: Vector, lanes: tuple[None, ...]) -> Any:
     """Return a mask of the lowest `widths` bits of each lane; other bits of rows are undefined."""
     bits = width_of(rows)
@@ -259,7 +259,7 @@ def lowest_bits(rows: NumpyArray, widths: Vector, lanes: tuple[None, ...]) -> An
     return select(widths == 0, 0, mask)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def restore_values(
     table: NumpyArray,
     column: LaneColumn,
@@ -285,7 +285,7 @@ def restore_values(
         store(table, column.at + LANES * row, resize_to(words, table))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _restore(
     values: Vector,
     header: GroupHeaders,
@@ -301,12 +301,12 @@ def _restore(
     return words
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _rotate_back(rotated: Vector, table: NumpyArray) -> Any:
     return logical_shift_right(rotated, 1) | rotated << (width_of(table) - 1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _grid_word(values: Vector, base: Vector | int, table: NumpyArray, rows: NumpyArray) -> Any:
     """Return the words of grid values; values that no encoder writes give arbitrary words."""
     fraction, bits = fraction_of(table), width_of(table)
@@ -317,7 +317,7 @@ def _grid_word(values: Vector, base: Vector | int, table: NumpyArray, rows: Nump
     return select(steps == 0, 0, code) & ((1 << (bits - 1)) - 1) | values << (bits - 1)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _predicted(
     residuals: Vector,
     last: Vector,

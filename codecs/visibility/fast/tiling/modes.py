@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangsaw.codecs.core.arrays import Int64s, NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import Vector, load, minimum, store, value_of
 from gangsaw.codecs.visibility.fast.tiling.groups import (
     LaneColumn,
@@ -25,14 +25,14 @@ FIRST_SAMPLED = 3
 GAIN = 16  # a mode must save one GAIN-th of the bits, as it takes time
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def used_lanes(tile: int, extents: Extents) -> int:
     """Return the lanes of a tile with words; in the last strip, lanes after them are all 0."""
     is_last = tile * ROWS >= extents.n_rows - extents.n_strip_rows
     return extents.n_series % LANES or LANES if is_last else LANES
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def set_neighbours(tile: int, predictor: int, extents: Extents, neighbours: Int64s) -> None:
     """Fill the offsets of the three words that predict each row: first plus second minus third.
 
@@ -60,7 +60,7 @@ def set_neighbours(tile: int, predictor: int, extents: Extents, neighbours: Int6
             row = 0
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _inner(predictor: int, n_times: int) -> tuple[int, int, tuple[int, int, int]]:
     """Return the first time and row that have all neighbours, and how many rows back these lie."""
     if predictor == LORENZO:
@@ -70,7 +70,7 @@ def _inner(predictor: int, n_times: int) -> tuple[int, int, tuple[int, int, int]
     return 2, 0, (1, 1, 2)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _at_border(
     here: int, row: int, time: int, n_times: int, zeros: int, predictor: int
 ) -> tuple[int, int, int]:
@@ -83,13 +83,13 @@ def _at_border(
     return earlier if time > 0 else lower, zeros, zeros
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _second_predictor(extents: Extents) -> int:
     """Return the second predictor to try, after Lorenzo."""
     return FREQUENCY if extents.n_strip_rows > 2 * extents.n_times else TIME
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def try_modes(table: NumpyArray, extents: Extents, scratch: TileScratch) -> None:
     """Sum the group widths of sampled tiles under each mode, in `scratch.totals`."""
     n_tiles = -(-extents.n_rows // ROWS)
@@ -101,7 +101,7 @@ def try_modes(table: NumpyArray, extents: Extents, scratch: TileScratch) -> None
             _try_predictor(table, tile, predictor, extents, scratch)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def cheapest(totals: NumpyArray, extents: Extents, lanes: tuple[None, ...]) -> int:
     """Return the mode with the fewest bits in the sampled tiles, from `try_modes`'s totals."""
     best, least = 0, GAIN * _sum_of_lanes(totals, 0, lanes)
@@ -114,7 +114,7 @@ def cheapest(totals: NumpyArray, extents: Extents, lanes: tuple[None, ...]) -> i
     return best
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _try_kinds(table: NumpyArray, tile: int, used: int, scratch: TileScratch) -> None:
     """Add the group widths of a tile without prediction to the totals; store each lane's, too."""
     rows, totals, lanes = scratch.rows, scratch.totals, scratch.lanes
@@ -129,7 +129,7 @@ def _try_kinds(table: NumpyArray, tile: int, used: int, scratch: TileScratch) ->
             _add_cost(totals, WITH_GRIDS * grids, width, lanes)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _try_predictor(
     table: NumpyArray, tile: int, predictor: int, extents: Extents, scratch: TileScratch
 ) -> None:
@@ -144,13 +144,13 @@ def _try_predictor(
             _add_cost(totals, WITH_GRIDS * grids + predictor, width, lanes)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _add_cost(totals: NumpyArray, mode: int, width: Vector, lanes: tuple[None, ...]) -> None:
     at = mode * value_of(lanes)
     store(totals, at, load(totals, at, lanes) + width)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _sum_of_lanes(totals: NumpyArray, mode: int, lanes: tuple[None, ...]) -> int:
     total = 0
     for lane in range(value_of(lanes)):

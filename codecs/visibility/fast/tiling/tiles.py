@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s, NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.tiles import NO, YES, copy_tail
 from gangsaw.codecs.core.numba.vectors.integers import (
     Vector,
@@ -48,7 +48,7 @@ HEAD_BYTES = 2  # kind, mode
 WRONG_SIZE, WRONG_MODE, WRONG_END, WRONG_KIND, WRONG_WIDTH = range(1, 6)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def encode_tiles(
     table: NumpyArray, extents: Extents, scratch: TileScratch, most: int, out: Bytes
 ) -> int:
@@ -68,7 +68,7 @@ def encode_tiles(
     return _write_tiles(table, extents, scratch, mode, most, out)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _write_tiles(
     table: NumpyArray, extents: Extents, scratch: TileScratch, mode: int, most: int, out: Bytes
 ) -> int:
@@ -89,7 +89,7 @@ def _write_tiles(
     return place
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _write_empty(
     out: Bytes, header: int, used: int, table: NumpyArray, lanes: tuple[None, ...]
 ) -> None:
@@ -99,13 +99,13 @@ def _write_empty(
             out[header + octet * LANES + lane] = 0
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def header_bytes(table: NumpyArray) -> int:
     """Return the bytes of a group header."""
     return 3 if width_of(table) == 64 else 2
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _encode_columns(
     table: NumpyArray,
     column: LaneColumn,
@@ -132,7 +132,7 @@ def _encode_columns(
     return end
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _choose_groups(table: NumpyArray, column: LaneColumn, mode: int, scratch: TileScratch) -> Any:
     """Return the group headers with the fewest bit planes among the kinds of a mode."""
     rows, lanes, at = scratch.rows, scratch.lanes, column.at
@@ -147,7 +147,7 @@ def _choose_groups(table: NumpyArray, column: LaneColumn, mode: int, scratch: Ti
     return header
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _write_header(out: Bytes, at: int, header: GroupHeaders, table: NumpyArray) -> None:
     width, kind, base = header
     if width_of(table) == 64:
@@ -159,7 +159,7 @@ def _write_header(out: Bytes, at: int, header: GroupHeaders, table: NumpyArray) 
         store(out, at + LANES, resize_to(base, out))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _planes_of(width: Vector, rows: NumpyArray) -> Any:
     """Return the bit planes of each column; a 64-bit word is two columns, the low one first."""
     if width_of(rows) == 64:
@@ -168,7 +168,7 @@ def _planes_of(width: Vector, rows: NumpyArray) -> Any:
     return width
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def decode_tiles(data: Bytes, behind: int, extents: Extents, work: CallMemory) -> int:
     """Fill a table from a payload; return 0, or the error code of `check`.
 
@@ -200,7 +200,7 @@ def decode_tiles(data: Bytes, behind: int, extents: Extents, work: CallMemory) -
     return 0
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _decode_run(
     headers: Bytes, planes: Bytes, tiles: tuple[int, int, int], extents: Extents, work: CallMemory
 ) -> None:
@@ -223,7 +223,7 @@ def _decode_run(
         place = ends[tile] - before
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _decode_columns(
     table: NumpyArray,
     column: LaneColumn,
@@ -247,7 +247,7 @@ def _decode_columns(
     return place
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _read_header(
     data: Bytes, at: int, table: NumpyArray, rows: NumpyArray, lanes: tuple[None, ...]
 ) -> Any:
@@ -259,7 +259,7 @@ def _read_header(
     return GroupHeaders(first & 63, logical_shift_right(first, 6), base)
 
 
-@jit_norefs
+@jit(norefs=True)
 def check(data: Bytes, n_tiles: int, table: NumpyArray, ends: Int64s) -> int:
     """Check a payload, and fill the end offsets of each tile's planes, relative to the first plane.
 
@@ -277,7 +277,7 @@ def check(data: Bytes, n_tiles: int, table: NumpyArray, ends: Int64s) -> int:
     return wrong
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _add_planes(data: Bytes, n_tiles: int, mode: int, table: NumpyArray, ends: Int64s) -> int:
     bits, total, wrong = width_of(table), 0, 0
     for tile in range(n_tiles):
@@ -304,4 +304,4 @@ def allowed(mode: int) -> int:
     return 1 << EXPONENTS | grids | (1 << PREDICTED if mode % WITH_GRIDS else 0)
 
 
-_allowed = jit_norefs_inline(allowed)
+_allowed = jit(inline=True, part=True, norefs=True)(allowed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -31,6 +31,7 @@ from gangsaw.tasks.formats.contract import table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
+    from gangsaw.tasks.sources.source import Source, Stream
 
 LEAST_SHARE = 0.005  # share of a store's bytes: smaller arrays are not listed
 STREAM_STOPPED = "interrupted: send the stream again, with another target or --overwrite"
@@ -76,42 +77,71 @@ def compress(
     said = source.options(format_options)
     with without_pipes(sources, said) as ready:
         opened, watch = open_watched(ready, said)
-        recipe = encoding.recipe(codec_options)
-        is_stream = isinstance(opened, Stream)
-        if is_stream and cluster.workers is None and not cluster.is_named:
-            cluster = replace(cluster, workers=0)  # this process reads; its threads need no copies
         job = partial(
             functions.encode,
             target=target,
-            recipe=recipe,
+            recipe=encoding.recipe(codec_options),
             resume=again.resume,
             overwrite=again.overwrite,
             is_part=bool(said.variables),
         )
-
-        is_over = is_stream and not getattr(opened, "is_repeatable", False)
-        if isinstance(opened, Stream) and is_over:
-            opened = ReplayableStream(opened)
+        if isinstance(opened, Stream):
+            cluster = _reading_here(cluster)
+            if not getattr(opened, "is_repeatable", False):
+                opened = ReplayableStream(opened)
+        once = opened if isinstance(opened, ReplayableStream) else None
 
         def checked() -> Summary:
-            return job(opened if is_over else open_watched(ready, said)[0])
+            return job(once or open_watched(ready, said)[0])
 
         if dry_run:
             show_plan(checked, cluster, as_json=shown.as_json, targets=[target])
             return
-        try:
-            with (
-                cluster.session(checked) as client,
-                progress_bar("compress", quiet=shown.no_bar) as show,
-            ):
-                if isinstance(opened, ReplayableStream):
-                    opened = opened.as_it_is()
-                summary = job(
-                    opened, watch=watch, device=cluster.device, client=client, on_progress=show
-                )
-        except KeyboardInterrupt:
-            raise Interrupted(STREAM_STOPPED if is_over else STOPPED) from None
-    if shown.as_json:
+        summary = _run(partial(job, watch=watch), opened, checked, cluster, quiet=shown.no_bar)
+    _show(summary, sources, as_json=shown.as_json)
+
+
+def _reading_here(cluster: Cluster) -> Cluster:
+    """Return the cluster for a stream: without a request for workers, none is started.
+
+    This process reads the stream, and its threads need no copies.
+    """
+    is_asked = cluster.workers is not None or cluster.is_named
+    return cluster if is_asked else replace(cluster, workers=0)
+
+
+def _run(
+    job: partial[Summary],
+    opened: Source | Stream,
+    checked: Callable[[], Summary],
+    cluster: Cluster,
+    *,
+    quiet: bool,
+) -> Summary:
+    """Run the job with the requested workers, after a dry run of it.
+
+    Parameters
+    ----------
+    opened : a stream that cannot be read again is a `ReplayableStream`
+    checked : the same job, for the dry run
+    quiet : show no progress bar
+    """
+    from gangsaw.tasks.jobs.streams.replayable import ReplayableStream
+
+    once = opened if isinstance(opened, ReplayableStream) else None
+    try:
+        with (
+            cluster.session(checked) as client,
+            progress_bar("compress", quiet=quiet) as show,
+        ):
+            ready = once.as_it_is() if once else opened
+            return job(ready, device=cluster.device, client=client, on_progress=show)
+    except KeyboardInterrupt:
+        raise Interrupted(STREAM_STOPPED if once else STOPPED) from None
+
+
+def _show(summary: Summary, sources: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
         write_json(job_figures(summary))
     else:
         print_table(f"{', '.join(sources)} -> {summary.store}", rows(summary))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Int64s
-from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit
 from gangsaw.codecs.core.numba.vectors.integers import static
 from gangsaw.tasks.genomics.align.affine.lanes import (
     COLUMNS,
@@ -53,7 +53,7 @@ class BestEnds(NamedTuple):
     target_end: Places
 
 
-@jit_norefs
+@jit(norefs=True)
 def _fill(work: PairLanes, n: int, parts: Rectangles, chosen: Places) -> None:
     work.queries[:] = NO_BASE
     work.targets[:] = NO_OTHER
@@ -99,7 +99,7 @@ def in_lanes(parts: Rectangles, chosen: Places, scores: Scores, item: type) -> B
     return BestEnds(*found)
 
 
-@jit_norefs
+@jit(norefs=True)
 def _by_vectors(
     parts: Rectangles,
     chosen: Places,
@@ -167,7 +167,7 @@ def empty_tile(rows: int, columns: int, run: StripRun, marks: int = 0) -> StripT
     )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) -> StripTile:
     """Return the alignment matrix of a whole pair as a tile, in the memory of a larger tile."""
     m = parts.query_end[pair] - parts.query_start[pair]
@@ -206,13 +206,13 @@ def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) ->
     )
 
 
-@jit_norefs
+@jit(norefs=True)
 def init_tile(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) -> None:
     """Write sequences and initial borders of a pair's whole alignment matrix to a tile."""
     lay(parts, pair, n, run, work)
 
 
-@jit_norefs
+@jit(norefs=True)
 def _one_by_one(
     parts: Rectangles,
     chosen: Places,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, UInt16s
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     any_lane,
     load,
@@ -57,7 +57,7 @@ class PairLanes(NamedTuple):
     best: LaneItems
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _cell(diagonal: Any, gap_above: Any, gap: Any, is_equal: Any, costs: Any) -> Any:
     """Return H, and E and F of the next cells (Gotoh, 1982).
 
@@ -72,7 +72,7 @@ def _cell(diagonal: Any, gap_above: Any, gap: Any, is_equal: Any, costs: Any) ->
     return here, gap, unsigned_maximum(opened, subtract_saturated(gap_above, further))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _strip(work: PairLanes, lanes: tuple[None, ...], at: int, bases: Any, costs: Any) -> Any:
     """Compute a strip of 4 columns and the left border of the next.
 
@@ -96,7 +96,7 @@ def _strip(work: PairLanes, lanes: tuple[None, ...], at: int, bases: Any, costs:
     return most
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _column(state: Any, cell: Any, is_equal: Any, costs: Any, row: Any) -> Any:
     """Compute a cell as `_cell`; return H, E, and the column's F, maximum and its first row."""
     diagonal, gap = cell
@@ -105,7 +105,7 @@ def _column(state: Any, cell: Any, is_equal: Any, costs: Any, row: Any) -> Any:
     return here, gap, (gap_above, higher, select(higher == state[1], state[2], row))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _rows(
     work: PairLanes, lanes: tuple[None, ...], part: Any, bases: Any, columns: Any, costs: Any
 ) -> Any:
@@ -127,7 +127,7 @@ def _rows(
     return (diagonal, above0, above1, above2, one), (c0, c1, c2, c3)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _chunks_of(old: Any, new: Any, chunks: Any, number: Any) -> Any:
     """Return for each of 4 columns the number of the chunk of rows that has the column's maximum.
 
@@ -141,7 +141,7 @@ def _chunks_of(old: Any, new: Any, chunks: Any, number: Any) -> Any:
     )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _keep(work: PairLanes, lanes: tuple[None, ...], column: Any, chunk: Any, number: int) -> None:
     """Store score and position of a column's maximum in the lanes where it exceeds earlier ones.
 
@@ -164,7 +164,7 @@ def _keep(work: PairLanes, lanes: tuple[None, ...], column: Any, chunk: Any, num
     store(best, 4 * n, select(is_old, load(best, 4 * n, lanes), high))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _load_bases(codes: LaneItems, lanes: tuple[None, ...], at: int) -> Any:
     n = len(lanes)
     return (
@@ -175,13 +175,13 @@ def _load_bases(codes: LaneItems, lanes: tuple[None, ...], at: int) -> Any:
     )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _strip_of(work: PairLanes, n: int, k: int) -> Any:
     """Return the index in its run of the strip with lane k's new highest score; 0 without one."""
     return max(np.int64(work.best[5 * n + k]) - 1, 0)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _take(work: PairLanes, n: int, first: int, again: int) -> None:
     """Copy each lane's best strip of a run to one strip of scratch, where it is recomputed."""
     size = work.queries.size
@@ -195,7 +195,7 @@ def _take(work: PairLanes, n: int, first: int, again: int) -> None:
             work.codes[i * n + k] = work.targets[((first + strip) * COLUMNS + i) * n + k]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _number(work: PairLanes, n: int, first: int) -> None:
     """Replace scratch `codes` by the first column of each lane's best strip, mod and over 256."""
     for k in range(n):
@@ -203,7 +203,7 @@ def _number(work: PairLanes, n: int, first: int) -> None:
         work.codes[k], work.codes[n + k] = column & 255, column >> 8
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _locate_best(
     work: PairLanes, lanes: tuple[None, ...], first: int, again: int, costs: Any
 ) -> None:
@@ -227,7 +227,7 @@ def _locate_best(
     _keep(work, lanes, columns[3], chunks[3], 3)
 
 
-@jit_norefs
+@jit(norefs=True)
 def local_lanes(
     work: PairLanes, lanes: tuple[None, ...], scores: tuple[int, int, int, int]
 ) -> None:
@@ -267,7 +267,7 @@ def local_lanes(
             store(work.gap, i, load(work.gap, run * size + i, lanes))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def carve_lanes(work: PairLanes, rows: int, columns: int, n: int) -> PairLanes:
     """Return a `PairLanes` for fewer rows and columns, in the memory of a larger one."""
     size, strips = rows * n, columns // COLUMNS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places, SequencePairs
 
 NO_BASE, NO_OTHER = 5, 6  # codes of bases other than ACGT: in queries, in targets
@@ -48,7 +48,7 @@ def whole_rectangles(pairs: SequencePairs) -> Rectangles:
     return Rectangles(pairs.queries.codes, pairs.targets.codes, *ends)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def query_way(parts: Rectangles, pair: int) -> tuple[int, int]:
     """Return the position of the first base to read in a query, and the step to the next."""
     if parts.is_reversed:
@@ -56,7 +56,7 @@ def query_way(parts: Rectangles, pair: int) -> tuple[int, int]:
     return parts.query_start[pair], 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def target_way(parts: Rectangles, pair: int) -> tuple[int, int]:
     """Return the position of the first base to read in a target, and the step to the next."""
     if parts.is_reversed:
@@ -64,13 +64,13 @@ def target_way(parts: Rectangles, pair: int) -> tuple[int, int]:
     return parts.target_start[pair], 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def query_code(code: int) -> int:
     """Return the kernel's code of a query base: 5 for 4, which no target has."""
     return code + (code >> 2)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def target_code(code: int) -> int:
     """Return the kernel's code of a target base: 6 for 4, which no query has."""
     return code + (code >> 2 << 1)

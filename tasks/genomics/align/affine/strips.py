@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 from gangsaw.codecs.core.arrays import Bytes, Int16s, Int32s, Int64s
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     any_lane,
     load,
@@ -84,7 +84,7 @@ class StripRun(NamedTuple):
     row: int
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _step(state: Any, is_equal: Any, costs: Any, run: StripRun) -> Any:
     """Compute the cells of one antidiagonal; return H, and E and F of the next cells (Gotoh, 1982).
 
@@ -100,7 +100,7 @@ def _step(state: Any, is_equal: Any, costs: Any, run: StripRun) -> Any:
     return here, maximum(opened, gap - further), maximum(opened, gap_above - further)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _mark(tile: StripTile, at: int, state: Any, here: Any, costs: Any) -> None:
     """Write the source of each cell's score, of one antidiagonal, for the traceback."""
     diagonal, gap, gap_above, paired = state
@@ -113,7 +113,7 @@ def _mark(tile: StripTile, at: int, state: Any, here: Any, costs: Any) -> None:
     store(tile.marks, at, resize_to(source, tile.marks))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _enter_columns(tile: StripTile, first: int, end: int, base: int) -> None:
     """Convert H and F of the row above, of columns first..end - 1, to scores relative to `base`."""
     for k in range(first, end):
@@ -121,7 +121,7 @@ def _enter_columns(tile: StripTile, first: int, end: int, base: int) -> None:
         tile.near_gap[k - first] = tile.top_gap[k] - base
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _enter_rows(tile: StripTile, row: int, n: int, base: int) -> None:
     """Convert H and E of the column to the left of n rows to scores relative to `base`."""
     for k in range(n):
@@ -130,7 +130,7 @@ def _enter_rows(tile: StripTile, row: int, n: int, base: int) -> None:
         tile.lane[2 * n + k] = tile.left_gap[row + k] - base
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _leave_rows(tile: StripTile, row: int, n: int, part: tuple[int, int, int]) -> None:
     """Write H and E of the last column, of the rows that reach it in a block of antidiagonals."""
     first, end, base = part
@@ -139,7 +139,7 @@ def _leave_rows(tile: StripTile, row: int, n: int, part: tuple[int, int, int]) -
         tile.left_gap[row + k] = tile.lane[4 * n + k] + base
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _find(tile: StripTile, row: int, n: int, place: tuple[int, int, int]) -> None:
     """Update the best cell so far from the lanes' maxima in a block of antidiagonals.
 
@@ -155,7 +155,7 @@ def _find(tile: StripTile, row: int, n: int, place: tuple[int, int, int]) -> Non
             tile.found[SCORE], tile.found[ROW], tile.found[COLUMN] = score, row + k, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _steps(
     tile: StripTile,
     lanes: tuple[None, ...],
@@ -206,13 +206,13 @@ def _steps(
     return (diagonal, here, gap, gap_above), most, at
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _with_positions(run: StripRun) -> StripRun:
     yes = run.is_local
     return StripRun(yes, run.has_marks, yes, run.most, run.scores, run.column, run.row)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _strip(tile: StripTile, lanes: tuple[None, ...], run: StripRun, row: int) -> None:
     n, columns, base = len(lanes), tile.top_gap.size, 0
     corner = tile.left[row + n - 1]
@@ -244,7 +244,7 @@ def _strip(tile: StripTile, lanes: tuple[None, ...], run: StripRun, row: int) ->
     tile.top[0] = corner
 
 
-@jit_norefs
+@jit(norefs=True)
 def forward(tile: StripTile, lanes: tuple[None, ...], run: StripRun) -> None:
     """Compute all cells of a tile; its borders become those of the tiles below and to the right."""
     n = len(lanes)

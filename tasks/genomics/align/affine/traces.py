@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.affine.batches import lay
 from gangsaw.tasks.genomics.align.affine.rectangles import Rectangles
 from gangsaw.tasks.genomics.align.affine.strips import (
@@ -25,7 +25,7 @@ ROW, COLUMN, LETTER, WRITTEN = range(4)
 PLACE = 4
 
 
-@jit_norefs
+@jit(norefs=True)
 def trace(tile: StripTile, n: int, place: NDArray[np.int64], out: Codes) -> None:
     """Trace back from a cell to the first cell outside the tile; write the operations to `out`.
 
@@ -62,7 +62,7 @@ def trace(tile: StripTile, n: int, place: NDArray[np.int64], out: Codes) -> None
     place[ROW], place[COLUMN], place[LETTER], place[WRITTEN] = i, j, letter, at
 
 
-@jit_norefs
+@jit(norefs=True)
 def trace_to_corner(place: NDArray[np.int64], out: Codes) -> None:
     """Write the gap steps from a cell on the matrix's first row or column to its origin."""
     i, j, at = place[ROW], place[COLUMN], place[WRITTEN]
@@ -75,7 +75,7 @@ def trace_to_corner(place: NDArray[np.int64], out: Codes) -> None:
     place[WRITTEN] = at
 
 
-@jit_norefs
+@jit(norefs=True)
 def trace_each(
     parts: Rectangles,
     chosen: Places,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Int64s, UInt64s
 from gangsaw.codecs.core.numba.bits import count_ones
-from gangsaw.codecs.core.numba.jit import jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.edits.tiles import ALL, MINUS, PLUS, WORD, least, rise_along
 from gangsaw.tasks.genomics.align.sets.pairs import Places
 
@@ -114,7 +114,7 @@ def area_of(low: Places, high: Places, n_columns: int) -> Area:
     return Area(low, high, top, left, above, 0, 0, 0)
 
 
-@jit_part
+@jit(part=True)
 def enter_row(tiles: Tiles, area: Area, edge: Edge, row: int) -> Edge:
     """Set the left border of a row's first tile; return the scores at the border's lower end."""
     if row:
@@ -127,7 +127,7 @@ def enter_row(tiles: Tiles, area: Area, edge: Edge, row: int) -> Edge:
     return Edge(edge.corner + rise, edge.outside)
 
 
-@jit_part
+@jit(part=True)
 def enter_column(tiles: Tiles, area: Area, edge: Edge, column: int) -> Edge:
     """Set the upper border of a column's first tile.
 
@@ -143,7 +143,7 @@ def enter_column(tiles: Tiles, area: Area, edge: Edge, column: int) -> Edge:
     return Edge(edge.corner + rise, edge.outside)
 
 
-@jit_part
+@jit(part=True)
 def _leave(
     borders: UInt64s, leaving: tuple[int, int, int], edge: Any, seeds: np.uint64, is_open: int
 ) -> Edge:
@@ -165,7 +165,7 @@ def _leave(
     return Edge(corner, outside)
 
 
-@jit_part
+@jit(part=True)
 def _border(borders: UInt64s, at: int, edge: Edge, seeds: tuple[np.uint64, int]) -> None:
     """Set the differences along a border of the area, whose scores are unknown.
 

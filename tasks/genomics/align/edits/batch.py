@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Int64s, UInt64s
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store
 from gangsaw.tasks.genomics.align.edits.tiles import (
     ALL,
@@ -115,13 +115,13 @@ def fill_distances(batch: EditBatch, n_words: int, out: Int64s) -> None:
             out[p] = (best[lane] if batch.free_end else score[lane]) - extra
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _rows_above(batch: EditBatch, p: int, n_words: int) -> int:
     above: int = n_words * WORD - (batch.query_offsets[p + 1] - batch.query_offsets[p])
     return above
 
 
-@jit_part
+@jit(part=True)
 def _set_rows(
     batch: EditBatch, lanes: Int64s, rows: UInt64s, sides: UInt64s, score: Int64s
 ) -> None:
@@ -143,7 +143,7 @@ def _set_rows(
         score[lane] = n_words * WORD - (0 if batch.free_start else above)
 
 
-@jit_part
+@jit(part=True)
 def _set_columns(batch: EditBatch, lanes: Int64s, start: int, columns: UInt64s) -> None:
     """Set the bit planes of 64 bases from `start` on of each target; unused bits are undefined."""
     for lane in range(LANES):
@@ -154,7 +154,7 @@ def _set_columns(batch: EditBatch, lanes: Int64s, start: int, columns: UInt64s) 
         )
 
 
-@jit_part
+@jit(part=True)
 def _go_down(
     rows: UInt64s, sides: UInt64s, columns: UInt64s, borders: UInt64s, free_start: int
 ) -> None:
@@ -180,7 +180,7 @@ def _go_down(
     store(borders[MINUS], 0, down[MINUS])
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _take_border(
     borders: UInt64s, lane: int, columns: int, score: Int64s, best: Int64s, free_end: int
 ) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64, Int64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places
 
 BASES = 14  # k: with 0.1 edits per base, a share of 0.23 of the k-mers is left
@@ -45,7 +45,7 @@ def chain(query: Codes, target: Codes) -> KmerChain:
     return KmerChain(found[0, chosen], found[1, chosen], min(share, 1.0))
 
 
-@jit_part
+@jit(part=True)
 def _place(codes: Bytes, start: int, shift: int) -> Int64:
     """Return a k-mer's hash, its index in the hash table; -1 if it has bases other than ACGT."""
     kmer, good = np.uint64(0), 0

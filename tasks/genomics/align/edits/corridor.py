@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int32s, Int64s, UInt64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.edits.area import Area, area_of
 from gangsaw.tasks.genomics.align.edits.chain import BASES, chain
 from gangsaw.tasks.genomics.align.edits.long import LANES, fill_area
@@ -143,7 +143,7 @@ def mark_seeds(
                 marks[w] |= np.uint64(1) << np.uint64(abs(side.first - (at + k - 1 - begin)))
 
 
-@jit_part
+@jit(part=True)
 def _is_there(bases: Bytes, at: int, k: int, table: Int32s, least: int) -> bool:
     kmer, good = 0, 0
     for i in range(k):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes
-from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit, jit_part
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit
 from gangsaw.codecs.core.numba.vectors.integers import load, select, static, store
 from gangsaw.tasks.genomics.align.edits.area import (
     NEVER,
@@ -127,14 +127,14 @@ def fill_tiles(query: Bytes, target: Bytes, area: Area, borders: StoredBorders) 
     return _score(tiles, area, left.corner, target.size) - (above if area.free_start else 0)
 
 
-@jit_part
+@jit(part=True)
 def _keep(tiles: Tiles, borders: StoredBorders, w: int, t: int, at: int) -> None:
     for i in range(DIFFERENCES):
         store(borders.sides[i], at, load(tiles.sides[i], w, _OF_LANES))
         store(borders.downs[i], at, load(tiles.downs[i], t, _OF_LANES))
 
 
-@jit_part
+@jit(part=True)
 def _score(tiles: Tiles, area: Area, score: int, n: int) -> int:
     """Return the score at the end of the last row or, with a free end, the row's least score.
 
@@ -152,7 +152,7 @@ def _score(tiles: Tiles, area: Area, score: int, n: int) -> int:
     return best if area.free_end else score
 
 
-@jit_part
+@jit(part=True)
 def _tiles_of(query: Bytes, target: Bytes, words: int, n_columns: int, free_start: int) -> Tiles:
     above = -query.size % WORD
     rows = np.zeros((PLANES, words + LANES), np.uint64)
@@ -172,7 +172,7 @@ def _tiles_of(query: Bytes, target: Bytes, words: int, n_columns: int, free_star
     return Tiles(rows, sides, columns, downs, np.arange(LANES))
 
 
-@jit_part
+@jit(part=True)
 def _do_lanes(tiles: Tiles, w: int, t: int, n_lanes: int) -> None:
     """Compute n_lanes tiles of one antidiagonal: rows w, w + 1, ... and columns t, t + 1, ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, UInt64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.edits.area import Area, StoredBorders
 from gangsaw.tasks.genomics.align.edits.long import FilledTiles
 from gangsaw.tasks.genomics.align.edits.tiles import HIGH, LOW, MINUS, NONE, PLUS, WORD, word_planes
@@ -27,7 +27,7 @@ def steps_back(query: Codes, target: Codes, found: FilledTiles) -> Codes | None:
     return None if n == LEFT_AREA else out[:n]
 
 
-@jit_part
+@jit(part=True)
 def _columns(
     planes: tuple[np.uint64, np.uint64, np.uint64],
     target: Bytes,

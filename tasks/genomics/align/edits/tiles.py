@@ -18,7 +18,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.numba.bits import count_ones
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import bits_of, load, sign_mask, static
 from gangsaw.codecs.core.numba.vectors.logic import logical_shift_right, mirrored, shift_in
 
@@ -31,7 +31,7 @@ DIFFERENCES = 2
 _BASES = static(64)
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def word_planes(codes: Bytes, first: int, n_above: int) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Return the bit planes of 64 base codes: base first + i in bit n_above + i, padding below.
 
@@ -54,7 +54,7 @@ def word_planes(codes: Bytes, first: int, n_above: int) -> tuple[np.uint64, np.u
     return one << shift, two << shift, (three << shift) | ((np.uint64(1) << shift) - np.uint64(1))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def tile(rows: Any, columns: Any, left: Any, top: Any) -> Any:
     """Return the score differences along the right and the lower border of tiles (Myers, 1999).
 
@@ -103,7 +103,7 @@ def least(score: int, best: int, plus: np.uint64, minus: np.uint64, columns: int
     return best
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def rise_along(plus: np.uint64, minus: np.uint64, columns: int) -> int:
     """Return the score change along some columns of a border, the first in the highest bit."""
     if columns <= 0:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.nucleotides.alphabet import COMPLEMENT
 from gangsaw.codecs.core.numba.items import put_items
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.output.lines import TextPool, write_number
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
 
@@ -163,7 +163,7 @@ def write_alignment_lines(
     return at
 
 
-@jit_part
+@jit(part=True)
 def put_text(out: Bytes, at: int, texts: TextPool, number: int, behind: int) -> int:
     """Write text `number` and the byte `behind` it to out[at:]; return the end position."""
     at = put_items(out, at, texts.data, texts.offsets[number], texts.offsets[number + 1])
@@ -171,7 +171,7 @@ def put_text(out: Bytes, at: int, texts: TextPool, number: int, behind: int) -> 
     return at + 1
 
 
-@jit_part
+@jit(part=True)
 def put_number_and_byte(out: Bytes, at: int, number: int, behind: int) -> int:
     """Write a number in decimal and the byte `behind` it to out[at:]; return the end position."""
     at = write_number(out, at, number)
@@ -179,7 +179,7 @@ def put_number_and_byte(out: Bytes, at: int, number: int, behind: int) -> int:
     return at + 1
 
 
-@jit_part
+@jit(part=True)
 def put_query(out: Bytes, at: int, texts: TextPool, line: LineRow, table: Bytes) -> int:
     """Write the bases or qualities of a query that a SAM line shows, or "*" for none."""
     begin, end = texts.offsets[line.query], texts.offsets[line.query + 1]

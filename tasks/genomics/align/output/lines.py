@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.output.report import ReportedHits
 from gangsaw.tasks.genomics.align.queries.queries import Queries
 from gangsaw.tasks.genomics.align.search.extension.paths import OP_BITS, OP_CHARACTERS, OP_MASK
@@ -143,7 +143,7 @@ def write_cigars(
         offsets[row + 1] = at
 
 
-@jit_part
+@jit(part=True)
 def write_number(text: Bytes, at: int, number: int) -> int:
     """Write a non-negative number in decimal; return the end position."""
     digits, rest = 1, number // 10

@@ -10,7 +10,7 @@ from gangsaw.codecs.core.arrays import Bytes
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.packing import PER_BYTE, packed_codes, unpacked_codes
 from gangsaw.codecs.core.numba.bits import load_be64
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, SequenceSet, Text, sequences_of
 
 PAIRS = 0x5555555555555555  # the lower bit of each base
@@ -60,7 +60,7 @@ def _checked(sequence: PackedBases, name: str) -> PackedBases:
     return PackedBases(data, bases)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def four_bases(data: Bytes, base: int) -> int:
     """Return bases base..base + 3 as a byte."""
     at, shift = base >> 2, (base & 3) << 1
@@ -70,7 +70,7 @@ def four_bases(data: Bytes, base: int) -> int:
     return value & 0xFF
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def word_of_bases(data: Bytes, base: int) -> np.uint64:
     """Return bases base..base + 31 as a uint64, the first in the highest bits."""
     at, shift = base >> 2, np.uint64((base & 3) << 1)
@@ -80,7 +80,7 @@ def word_of_bases(data: Bytes, base: int) -> np.uint64:
     return word
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def unequal_bases(differ: np.uint64) -> np.uint64:
     """Return a mask of the unequal bases, in the lower bit of each, from the XOR of two words."""
     return (differ | (differ >> np.uint64(1))) & np.uint64(PAIRS)

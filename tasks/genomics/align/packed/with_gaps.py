@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, NumpyArray
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     load,
     maximum,
@@ -140,14 +140,14 @@ def fill_lines(words: Bytes, target: Bytes, n_rows: int, costs: GapCosts, lines:
     return int(lines.most.max())
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _set_border(lines: GapLines, step: int, y: int, best: int) -> None:
     """Set score and gap of the cell in column y of antidiagonal `step`, in rows 0 to 3."""
     lines.best[step % 6, y] = best
     lines.gap[step & 1, y] = lines.none[0]
 
 
-@jit_part
+@jit(part=True)
 def _do_line(
     words: Bytes, target: Bytes, line: tuple[int, int, int, int], costs: GapCosts, lines: GapLines
 ) -> None:

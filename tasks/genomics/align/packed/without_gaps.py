@@ -22,7 +22,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Int64s
 from gangsaw.codecs.core.numba.bits import count_ones, leading_zeros, trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.packed.bases import four_bases, unequal_bases, word_of_bases
 from gangsaw.tasks.genomics.align.sets.pairs import Codes
 
@@ -72,7 +72,7 @@ class Extended(NamedTuple):
     stopped: bool
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _unequal_word(strand: Strand, pair: int) -> np.uint64:
     """Return a mask of unequal bases in 8 pairs of 4-mers, as `_unequal`; all 8 must exist."""
     behind = 4 * pair if strand.step > 0 else -4 * pair - WORD
@@ -80,7 +80,7 @@ def _unequal_word(strand: Strand, pair: int) -> np.uint64:
     return unequal_bases(ours ^ word_of_bases(strand.target, strand.target_at + behind))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _unequal(strand: Strand, pair: int) -> np.uint64:
     """Return a mask of unequal bases in 8 pairs of 4-mers; pairs behind the end are 0.
 
@@ -97,7 +97,7 @@ def _unequal(strand: Strand, pair: int) -> np.uint64:
     return unequal_bases(word)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _equal_first(unequal: np.uint64, step: int) -> Any:
     """Return the number of equal bases before the first mismatch in the first pair of 4-mers."""
     if step > 0:
@@ -105,17 +105,17 @@ def _equal_first(unequal: np.uint64, step: int) -> Any:
     return min(4, trailing_zeros(unequal | np.uint64(1 << 63)) >> 1)  # "Leftmatch"
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _first(unequal: np.uint64, step: int) -> np.uint64:
     return unequal >> np.uint64(56) if step > 0 else unequal & np.uint64(0xFF)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _others(unequal: np.uint64, step: int) -> np.uint64:
     return unequal << np.uint64(8) if step > 0 else unequal >> np.uint64(8)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def by_pairs(strand: Strand, state: Extended, end: int, brink: int, is_b: bool) -> Extended:
     """Extend pair by pair of 4-mers, from a state to pair `end` or to its stop.
 
@@ -138,7 +138,7 @@ def by_pairs(strand: Strand, state: Extended, end: int, brink: int, is_b: bool) 
     return Extended(pair, score, high, length, False)
 
 
-@jit_norefs
+@jit(norefs=True)
 def by_words(strand: Strand, brink: int) -> Extended:
     """Extend as `by_pairs` over all pairs with values 2 * equal bases - 4, by words of 32 bases.
 
@@ -165,7 +165,7 @@ def by_words(strand: Strand, brink: int) -> Extended:
     return by_pairs(strand, state, strand.pairs, brink, True)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def by_counts(strand: Strand, brink: int) -> Extended:
     """Extend as `by_pairs` over all pairs with values that are equal bases, by bit counts."""
     score = 4 * strand.pairs
@@ -200,7 +200,7 @@ class Bases(NamedTuple):
     is_b: int
 
 
-@jit_norefs
+@jit(norefs=True)
 def extend(bases: Bases, seeds: Int64s, found: Int64s) -> None:
     """Extend each seed in both directions.
 
@@ -220,7 +220,7 @@ def extend(bases: Bases, seeds: Int64s, found: Int64s) -> None:
         found[i, AHEAD], found[i, BACK] = ahead.length, back.length
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _one_way(strand: Strand, bases: Bases) -> Extended:
     if bases.is_b:
         return by_words(strand, bases.brink)

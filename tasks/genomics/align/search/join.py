@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Int64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
     EQUAL,
@@ -51,14 +51,14 @@ def merge_hits(hits: Hits, costs: PathCosts) -> Hits:
     return Hits(rows[:n], runs)
 
 
-@jit_part
+@jit(part=True)
 def are_overlapping(a: HitRow, b: HitRow) -> bool:
     """Return True if a hit and one that follows it overlap in query and genome."""
     is_same = a.query == b.query and a.strand == b.strand and a.record == b.record
     return is_same and b.there < a.there_end and b.begin < a.end and a.begin <= b.begin
 
 
-@jit_part
+@jit(part=True)
 def find_shared_pair(a: HitRow, b: HitRow, runs: Int64s) -> tuple[int, int]:
     """Return the first positions in query and genome that both hits align as equal; -1 for none."""
     at, i, j = a.runs, a.begin, a.there
@@ -76,19 +76,19 @@ def find_shared_pair(a: HitRow, b: HitRow, runs: Int64s) -> tuple[int, int]:
     return -1, -1
 
 
-@jit_part
+@jit(part=True)
 def across(run: int) -> int:
     """Return the number of query bases in a run (length << 4 | operation) of a path."""
     return 0 if run & OP_MASK == DELETION else run >> OP_BITS
 
 
-@jit_part
+@jit(part=True)
 def along(run: int) -> int:
     """Return the number of genome bases in a run (length << 4 | operation) of a path."""
     return 0 if run & OP_MASK == INSERTION else run >> OP_BITS
 
 
-@jit_part
+@jit(part=True)
 def spliced(a: HitRow, b: HitRow, shared: tuple[int, int], runs: Int64s) -> Int64s:
     """Return the path of hit `a` up to a pair of bases that both align, and of `b` from there."""
     out = np.empty(a.runs_end - a.runs + b.runs_end - b.runs + 1, np.int64)

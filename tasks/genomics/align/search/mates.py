@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bools, Int64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.hits import HitRow, HitRows
 
 LEAST_PAIRS = 32  # for an estimate of the length of fragments
@@ -79,7 +79,7 @@ def face(
     return least <= size <= most
 
 
-@jit_part
+@jit(part=True)
 def position_fields(row: HitRow) -> tuple[int, int, int, int]:
     """Return record, strand and both ends of a hit, as `face` takes them."""
     return row.record, row.strand, row.there, row.there_end
@@ -122,7 +122,7 @@ def mark_alone(rows: HitRows, least: int, most: int, out: Bools) -> None:
         begin = end
 
 
-@jit_part
+@jit(part=True)
 def find_mate_ends(rows: HitRows, begin: int) -> tuple[int, int]:
     """Return the end rows of the hits of two mates; those of the first begin at row `begin`."""
     pair, middle = rows[begin].query >> 1, begin
@@ -134,7 +134,7 @@ def find_mate_ends(rows: HitRows, begin: int) -> tuple[int, int]:
     return middle, end
 
 
-@jit_part
+@jit(part=True)
 def highest(rows: HitRows, begin: int, end: int) -> int:
     """Return the maximal score of rows `begin` to `end` - 1."""
     best = 0

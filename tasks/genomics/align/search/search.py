@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 from gangsaw.codecs.core.nucleotides.kernels import paired_code
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.extension.extend import score_ungapped
 from gangsaw.tasks.genomics.align.search.extension.paths import PathCosts, free_of_unknown, i64
 from gangsaw.tasks.genomics.align.search.extension.place import (
@@ -180,7 +180,7 @@ def find_chains(
     return FoundChains(queries[:n], bounds[: n + 1], taken[: bounds[n]]), i
 
 
-@jit_part
+@jit(part=True)
 def reserve_items(items: Int64s, n: int, more: int) -> Int64s:
     """Return an array with the first n items, and capacity for at least `more` further ones."""
     out = np.empty(2 * items.size + more, items.dtype)
@@ -219,7 +219,7 @@ def align_chains(
     return Hits(rows[:n], runs[:m])
 
 
-@jit_part
+@jit(part=True)
 def reverse_complement_codes(query: Bytes) -> Bytes:
     """Return the reverse complement of base codes."""
     out = np.empty(query.size, np.uint8)
@@ -228,7 +228,7 @@ def reverse_complement_codes(query: Bytes) -> Bytes:
     return out
 
 
-@jit_part
+@jit(part=True)
 def choose_chains(chains: Chains, anchors: Int64s, length: int, rules: Rules) -> Bools:
     """Return a mask of the chains to align: the best of each part of the query, and close ones."""
     n = chains.scores.size
@@ -253,7 +253,7 @@ def choose_chains(chains: Chains, anchors: Int64s, length: int, rules: Rules) ->
     return chosen
 
 
-@jit_part
+@jit(part=True)
 def add_parts(
     chains: Chains, i: int, anchors: Int64s, length: int, k: int, parts: Int64s, found: int
 ) -> int:
@@ -276,7 +276,7 @@ def add_parts(
     return found
 
 
-@jit_part
+@jit(part=True)
 def are_same_parts(parts: Int64s, first: int, last: int, other: int, other_last: int) -> bool:
     """Return True if two ranges of query intervals in `parts` share half of the bases of either."""
     shared, size, other_size = 0, 0, 0
@@ -290,7 +290,7 @@ def are_same_parts(parts: Int64s, first: int, last: int, other: int, other_last:
     return 2 * shared >= min(size, other_size)
 
 
-@jit_part
+@jit(part=True)
 def append_hits(
     strands: tuple[Bytes, Bytes],
     anchors: Int64s,
@@ -349,7 +349,7 @@ def append_hits(
     return rows, runs, n, m
 
 
-@jit_part
+@jit(part=True)
 def diagonals(anchors: Int64s) -> tuple[int, int]:
     """Return the lowest and the highest diagonal of the anchors of a chain."""
     i, j = at_anchor(anchors[0])

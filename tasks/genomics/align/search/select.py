@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Int64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.hits import UNSURE, HitRow, HitRows
 
 DROPPED, PRIMARY, SECONDARY = 0, 1, 2
@@ -61,7 +61,7 @@ def select_hits(
     return order[:found], kinds, qualities
 
 
-@jit_part
+@jit(part=True)
 def ranked(rows: HitRows, begin: int, end: int) -> Int64s:
     """Return row indices begin..end - 1 sorted by falling score, then record, position, strand."""
     ranks = np.arange(begin, end)
@@ -74,7 +74,7 @@ def ranked(rows: HitRows, begin: int, end: int) -> Int64s:
     return ranks
 
 
-@jit_part
+@jit(part=True)
 def is_before(a: HitRow, b: HitRow) -> bool:
     """Return True if hit `a` ranks before hit `b`."""
     if a.score != b.score:
@@ -88,7 +88,7 @@ def is_before(a: HitRow, b: HitRow) -> bool:
     return a.begin < b.begin
 
 
-@jit_part
+@jit(part=True)
 def rate_hits(
     rows: HitRows, ranks: Int64s, length: int, choice: ReportRules, out: tuple[Int64s, Int64s]
 ) -> None:
@@ -121,7 +121,7 @@ def rate_hits(
         qualities[best[parent]] = min(MOST_QUALITY, int(quality + 0.5))
 
 
-@jit_part
+@jit(part=True)
 def shares(a: HitRow, b: HitRow, length: int) -> bool:
     """Return True if two hits share half of the query bases of the shorter one."""
     begin, end = (length - a.end, length - a.begin) if a.strand else (a.begin, a.end)
@@ -130,7 +130,7 @@ def shares(a: HitRow, b: HitRow, length: int) -> bool:
     return 2 * shared >= min(end - begin, other_end - other)
 
 
-@jit_part
+@jit(part=True)
 def is_twin(rows: HitRows, better: Int64s, i: int, kinds: Int64s) -> bool:
     """Return True if a hit is within a better one, or begins or ends at the same pair of bases."""
     own = rows[i]

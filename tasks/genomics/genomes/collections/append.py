@@ -28,7 +28,8 @@ from gangsaw.tasks.genomics.genomes.info import ATTRIBUTE, COLLECTION, GenomeInf
 from gangsaw.tasks.genomics.genomes.related.chained import ADDED, group_arrays, group_of, known_of
 from gangsaw.tasks.genomics.genomes.samples import check_sample_names, sample_names
 from gangsaw.tasks.jobs.compress import Summary
-from gangsaw.tasks.jobs.streams.spool import Choose, StreamHead, spool
+from gangsaw.tasks.jobs.streams.spool import spool
+from gangsaw.tasks.jobs.streams.stream_plan import Choose, StreamHead
 from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.arrays.layout import CodecChoice

@@ -7,7 +7,7 @@ restored. Equal consecutive pieces are one run. Records with lines of the usual 
 from __future__ import annotations
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.genomes.files.file_parts import (
     LINE_COUNT,
     LINE_END,
@@ -46,7 +46,7 @@ HEAD_COLUMNS = 3
 BEGUN, FULL, ENDED, ODD = range(4)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def add_run(state: Int64s, totals: Int64s, runs: Int64s, length: int, count: int, end: int) -> None:
     """Append a run: `count` equal line pieces of `length` residues, and the line end of each."""
     row = totals[RUNS]
@@ -55,7 +55,7 @@ def add_run(state: Int64s, totals: Int64s, runs: Int64s, length: int, count: int
     totals[RUNS] += 1
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def close_line_run(state: Int64s, totals: Int64s, runs: Int64s) -> None:
     """Append the current run of equal lines, unless its record has the usual line width so far."""
     length, count, end = state[RUN_LENGTH], state[RUN_COUNT], state[RUN_END]
@@ -78,7 +78,7 @@ def close_line_run(state: Int64s, totals: Int64s, runs: Int64s) -> None:
     add_run(state, totals, runs, length, count, end)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def end_piece(state: Int64s, totals: Int64s, runs: Int64s, end: int) -> None:
     """End a piece of a line with byte `end`, or with the usual line end."""
     length, state[PIECE] = state[PIECE], 0
@@ -90,14 +90,14 @@ def end_piece(state: Int64s, totals: Int64s, runs: Int64s, end: int) -> None:
     state[RUN_LENGTH], state[RUN_COUNT], state[RUN_END] = length, 1, end
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def end_record(state: Int64s, totals: Int64s, runs: Int64s) -> None:
     """End the current record before the header of the next one."""
     close_line_run(state, totals, runs)
     state[SHAPE] = state[FULL_LINES] = state[LAST_LINE] = 0
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def begin_record(state: Int64s, totals: Int64s, runs: Int64s, heads: Int64s) -> None:
     """Append a row of `heads` for a record: its offsets in residues and names, and its line."""
     end_record(state, totals, runs)
@@ -109,7 +109,7 @@ def begin_record(state: Int64s, totals: Int64s, runs: Int64s, heads: Int64s) -> 
     totals[HEADS] += 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def full_line(text: Bytes, at: int, state: Int64s, residues: Bytes, to: int) -> bool:
     """Copy a line that is as long as the previous one; return False if it differs."""
     n, has_return = state[RUN_LENGTH], state[RETURNS]
@@ -123,7 +123,7 @@ def full_line(text: Bytes, at: int, state: Int64s, residues: Bytes, to: int) -> 
     return is_plain
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def end_head(state: Int64s, totals: Int64s, names: Bytes, odd_heads: Int64s) -> None:
     """End a header line; append its record to `odd_heads` if its line end is unusual."""
     if state[HAS_RETURN] != state[RETURNS]:
@@ -135,7 +135,7 @@ def end_head(state: Int64s, totals: Int64s, names: Bytes, odd_heads: Int64s) -> 
     state[IS_START], state[LINE] = 1, state[LINE] + 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def name_byte(state: Int64s, totals: Int64s, names: Bytes, odd_heads: Int64s, letter: int) -> None:
     """Parse a byte of a header line; a carriage return waits for the next byte."""
     if letter == NEWLINE:
@@ -150,7 +150,7 @@ def name_byte(state: Int64s, totals: Int64s, names: Bytes, odd_heads: Int64s, le
         totals[NAMES] += 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def blank_byte(state: Int64s, totals: Int64s, runs: Int64s, letter: int) -> None:
     """Parse a blank, which ends a piece; a carriage return waits, as it may begin the line end."""
     has_return = state[HAS_RETURN]
@@ -166,7 +166,7 @@ def blank_byte(state: Int64s, totals: Int64s, runs: Int64s, letter: int) -> None
     state[LINE] += letter == NEWLINE
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def body_byte(state: Int64s, totals: Int64s, residues: Bytes, runs: Int64s, letter: int) -> None:
     """Parse a byte of a record's sequence lines."""
     if letter <= BLANK:
@@ -181,7 +181,7 @@ def body_byte(state: Int64s, totals: Int64s, residues: Bytes, runs: Int64s, lett
     state[IS_START] = 0
 
 
-@jit_norefs
+@jit(norefs=True)
 def scan(
     text: Bytes,
     state: Int64s,
@@ -232,7 +232,7 @@ def scan(
     totals[READ] = at
 
 
-@jit_norefs
+@jit(norefs=True)
 def end_file(state: Int64s, totals: Int64s, names: Bytes, runs: Int64s, odd: Int64s) -> bool:
     """End the last record of FASTA; return True if the last line has no line end."""
     is_open = state[IS_HEAD] or (state[PIECE] and not state[HAS_RETURN])

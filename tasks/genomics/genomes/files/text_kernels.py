@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.genomes.files.fasta_kernels import HEAD, NEWLINE, RETURN, USUAL
 
 IS_NAME = -1  # COUNT of a row that is a header
@@ -15,7 +15,7 @@ POSITION_ITEMS = 6
 MOST_END = 2  # bytes of the longest line end
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_end(out: Bytes, at: int, end: int, has_return: bool) -> int:
     """Write the end of a line piece, a byte or the usual line end.
 
@@ -30,14 +30,14 @@ def put_end(out: Bytes, at: int, end: int, has_return: bool) -> int:
     return at + 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def copy_bytes(source: Bytes, begin: int, out: Bytes, at: int, n: int) -> None:
     """Copy n bytes from source[begin:] to out[at:]."""
     for i in range(n):
         out[at + i] = source[begin + i]
 
 
-@jit_norefs
+@jit(norefs=True)
 def put_rows(
     rows: Int64s, place: Int64s, residues: Bytes, names: Bytes, has_return: bool, out: Bytes
 ) -> None:

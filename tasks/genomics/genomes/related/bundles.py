@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Int64s, UInt32s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.genomes.related.pieces import CANCEL, END_ROW, FIRST_ROW, HEAD
 
 BUNDLE = 64  # pieces per bundle
@@ -18,7 +18,7 @@ NO_PLACE = 1 << 62
 EditRows: TypeAlias = "Int64s | UInt32s"
 
 
-@jit_part
+@jit(part=True)
 def overlay(own: EditRows, parent: EditRows, a: int, b: int, out: Int64s) -> int:
     """Encode a piece's edit rows relative to a parent piece's; return their number.
 

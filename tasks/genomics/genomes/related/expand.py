@@ -9,7 +9,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.numba.items import put_items
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.genomes.related.pieces import (
     CANCEL,
     HEAD,
@@ -51,13 +51,13 @@ def decode_pieces(table: Int64s, n: int, out: Int64s) -> None:
         out[k, 3] = b - a + extra
 
 
-@jit_part
+@jit(part=True)
 def zigzag_to_int(value: int) -> int:
     """Return the signed integer of a zigzag code: 0, 1, 2, 3 are 0, -1, 1, -2."""
     return -((value + 1) >> 1) if value & 1 else value >> 1
 
 
-@jit_part
+@jit(part=True)
 def resolve_rows(own: Int64s, parent: Int64s, a: Int64, b: int, out: Int64s) -> Any:
     """Write all edit rows of a piece from its stored rows and its parent's; return their number."""
     i, j, m, n, p = 0, 0, 0, own.shape[0], parent.shape[0]
@@ -80,7 +80,7 @@ def resolve_rows(own: Int64s, parent: Int64s, a: Int64, b: int, out: Int64s) -> 
     return m
 
 
-@jit_part
+@jit(part=True)
 def own_rows(edit: UInt32s, begin: Int64, a: Int64) -> Any:
     """Return the stored edit rows of a piece with absolute reference positions: (n, 3) int64.
 
@@ -95,7 +95,7 @@ def own_rows(edit: UInt32s, begin: Int64, a: Int64) -> Any:
     return own
 
 
-@jit_part
+@jit(part=True)
 def put_heads(edit: UInt32s, begins: Int64s) -> bool:
     """Write the row offsets of a bundle's pieces; return False if pieces or parents are missing."""
     at: int | np.int64 = 0
@@ -107,7 +107,7 @@ def put_heads(edit: UInt32s, begins: Int64s) -> bool:
     return bool(at <= edit.shape[0])
 
 
-@jit_part
+@jit(part=True)
 def resolve_bundle(edit: UInt32s, bounds: Int64s, out: Int64s) -> Any:
     """Write all edit rows of the last of a bundle's first k pieces; return their number, or WRONG.
 
@@ -136,14 +136,14 @@ def resolve_bundle(edit: UInt32s, bounds: Int64s, out: Int64s) -> Any:
     return n
 
 
-@jit_part
+@jit(part=True)
 def encode_base(letter: Int64) -> Any:
     """Return the 2-bit code of an ASCII base A, C, G or T."""
     x = letter >> 1 & 3
     return x ^ x >> 1
 
 
-@jit_part
+@jit(part=True)
 def put_literals(word: Int64, out: Bytes, m: Int64) -> Any:
     """Write the bases of an insertion row to out[m:]; return the end, WRONG if they do not fit."""
     n = inserted(word)
@@ -154,7 +154,7 @@ def put_literals(word: Int64, out: Bytes, m: Int64) -> Any:
     return m + n
 
 
-@jit_part
+@jit(part=True)
 def put_known(known: Bytes, begin: int, end: int, out: Bytes, m: Any) -> Any:
     """Copy reference bases begin..end - 1 to out[m:]; return the end there, WRONG if invalid."""
     n = end - begin
@@ -163,7 +163,7 @@ def put_known(known: Bytes, begin: int, end: int, out: Bytes, m: Any) -> Any:
     return put_items(out, m, known, begin, end)
 
 
-@jit_part
+@jit(part=True)
 def apply_row(known: Bytes, at: Int64, kind: Int64, size: Int64, out: Bytes, m: Int64) -> Any:
     """Apply an edit row at reference position `at`; return the ends in reference and output.
 
@@ -180,7 +180,7 @@ def apply_row(known: Bytes, at: Int64, kind: Int64, size: Int64, out: Bytes, m: 
     return at + 1, m + 1
 
 
-@jit_part
+@jit(part=True)
 def expand_piece(known: Bytes, rows: Int64s, span: Int64s, out: Bytes) -> bool:
     """Write the bases of a piece, reference bases with its edits; return False for invalid rows.
 
@@ -208,7 +208,7 @@ def expand_piece(known: Bytes, rows: Int64s, span: Int64s, out: Bytes) -> bool:
     return True
 
 
-@jit_part
+@jit(part=True)
 def reverse(out: Bytes) -> None:
     """Replace ASCII bases by their reverse complement, in place."""
     n = out.size

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import Bytes, Int64s
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.nucleotides.alphabet import BASES
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.compressed_text.text import Positions, Text
 
 UPPER = np.frombuffer(bytes(range(256)).upper(), np.uint8)
@@ -58,7 +58,7 @@ class ResidueMarks:
         return _in_words(own)
 
 
-@jit_part
+@jit(part=True)
 def is_acgt(residues: Bytes) -> bool:
     """Return True if all residues are upper-case A, C, G or T; the loop is vectorized."""
     n = 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.genomes.related.runs import (
     AT,
     DELETE,
@@ -35,7 +35,7 @@ A, B, PIECE_STRAND, LETTERS, FIRST_ROW, END_ROW = range(6)
 PIECE_COLUMNS = 6
 
 
-@jit_part
+@jit(part=True)
 def put_insert(rows: Int64s, m: int, place: int, text: Bytes, i: int, g: int, d: int) -> int:
     """Append edit rows that insert text[i : i + g], or its reverse complement, before `place`.
 
@@ -76,7 +76,7 @@ def orient_rows(run: Int64s, edits: Int64s, text: Bytes, known: Bytes) -> Int64s
     return rows[:m]
 
 
-@jit_part
+@jit(part=True)
 def inserted(word: Int64) -> int:
     """Return the number of bases that an insertion row's size field encodes."""
     n = 0
@@ -85,7 +85,7 @@ def inserted(word: Int64) -> int:
     return n
 
 
-@jit_part
+@jit(part=True)
 def reverse_rows(pieces: Int64s, begin: int, end: int) -> None:
     """Reverse the order of the pieces begin..end - 1, in place."""
     for q in range((end - begin) // 2):

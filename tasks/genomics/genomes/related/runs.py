@@ -12,7 +12,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.genomes.related.seeds import (
     FREE,
     LANES,
@@ -38,7 +38,7 @@ AT, KIND, SIZE, TEXT_AT = range(4)
 SUBSTITUTE, DELETE, INSERT = 0, 4, 5  # kinds of edits
 
 
-@jit_part
+@jit(part=True)
 def voted(
     text: Bytes,
     i: Int64,
@@ -81,7 +81,7 @@ def voted(
     return r, d
 
 
-@jit_part
+@jit(part=True)
 def double_rows(rows: Int64s) -> Int64s:
     """Return a copy of a table with capacity for twice the rows."""
     out = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
@@ -89,7 +89,7 @@ def double_rows(rows: Int64s) -> Int64s:
     return out
 
 
-@jit_part
+@jit(part=True)
 def best_edit(text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64) -> Any:
     """Return kind and size of the edit with the best match after it; kind -1 for none.
 
@@ -112,7 +112,7 @@ def best_edit(text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64) -
     return kind, size
 
 
-@jit_part
+@jit(part=True)
 def count_matches(text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64) -> Any:
     """Return the bases from text[i] on that match the reference from r on, by words of 8 bases."""
     begin = i
@@ -125,7 +125,7 @@ def count_matches(text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int6
     return i - begin
 
 
-@jit_part
+@jit(part=True)
 def extend_along_reference(
     text: Bytes, i: Int64, known: Bytes, n: int, r: Int64, d: Int64, edits: Int64s, m: Int64
 ) -> Any:
@@ -157,7 +157,7 @@ def extend_along_reference(
     return i, r, edits, m
 
 
-@jit_part
+@jit(part=True)
 def skip_mismatches(text: Bytes, i: Int64, known: Bytes, n: int, last: Int64, d: Int64) -> Any:
     """Return reference and text position where an alignment's diagonal matches again."""
     for skip in range(1, SHORT + 1):
@@ -170,7 +170,7 @@ def skip_mismatches(text: Bytes, i: Int64, known: Bytes, n: int, last: Int64, d:
     return np.int64(FREE), i
 
 
-@jit_part
+@jit(part=True)
 def found_at(text: Bytes, i: Int64, known: Bytes, n: int, k: int, table: UInt32s, bits: int) -> Any:
     """Return reference position and strand that match the text at i; FREE if there is none."""
     p, e = find_seed(text, i, k, table, bits)
@@ -182,7 +182,7 @@ def found_at(text: Bytes, i: Int64, known: Bytes, n: int, k: int, table: UInt32s
     return r, d
 
 
-@jit_part
+@jit(part=True)
 def put_jump(
     edits: Int64s, m: Int64, last: Int64, gap: Int64, drop: Int64, base: int, start: int
 ) -> Any:

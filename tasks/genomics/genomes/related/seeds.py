@@ -10,7 +10,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Bytes, Int64, Int64s, UInt32s
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.numba.bits import load_be64
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64
 
 STRIDE = 4  # distance of reference positions whose k-mers are entered
@@ -29,7 +29,7 @@ def choose_k(n: int) -> int:
     return min(31, max(11, ceil(log2(max(2, n)) / 2) + 6))
 
 
-@jit_part
+@jit(part=True)
 def slot_of(word: np.uint64, bits: int) -> Any:
     """Return the hash table index of a k-mer."""
     return np.int64((np.uint64(word) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
@@ -60,7 +60,7 @@ def enter(known: Bytes, begin: Int64, end: int, k: int, table: UInt32s, bits: in
     put_entries(slots, entries, m, table)
 
 
-@jit_part
+@jit(part=True)
 def put_entries(slots: Int64s, entries: UInt32s, m: Int64, table: UInt32s) -> None:
     """Write m entries to a hash table without branches, so that cache lines load in parallel."""
     for q in range(m):
@@ -68,7 +68,7 @@ def put_entries(slots: Int64s, entries: UInt32s, m: Int64, table: UInt32s) -> No
         table[slots[q]] = entries[q] if old == NO_ENTRY else old
 
 
-@jit_part
+@jit(part=True)
 def known_at(known: Bytes, n: int, place: Int64, strand: Int64) -> Any:
     """Return the reference base at `place`, complemented on strand -1; OUTSIDE if there is none."""
     if place < 0 or place >= n:
@@ -76,14 +76,14 @@ def known_at(known: Bytes, n: int, place: Int64, strand: Int64) -> Any:
     return np.int64(known[place]) if strand > 0 else 3 - np.int64(known[place])
 
 
-@jit_part
+@jit(part=True)
 def reaches(n: int, place: Int64, strand: Int64, m: Int64) -> bool:
     """Return True if the reference has m bases from `place` on, in the direction of `strand`."""
     last = place + (m - 1) * strand
     return bool(min(place, last) >= 0 and max(place, last) < n)
 
 
-@jit_part
+@jit(part=True)
 def unequal(text: Bytes, i: Int64, known: Bytes, place: Int64, strand: Int64) -> Any:
     """Compare LANES bases with the reference.
 
@@ -101,7 +101,7 @@ def unequal(text: Bytes, i: Int64, known: Bytes, place: Int64, strand: Int64) ->
     return bits & ~(word >> np.uint64(2)) & np.uint64(ONES)
 
 
-@jit_part
+@jit(part=True)
 def equal_of(
     text: Bytes, i: Int64, end: int, known: Bytes, n: int, place: Int64, strand: Int64
 ) -> Any:
@@ -120,7 +120,7 @@ def equal_of(
     return found if count == NEAR else found * NEAR // count
 
 
-@jit_part
+@jit(part=True)
 def find_seed(text: Bytes, i: Int64, k: int, table: UInt32s, bits: int) -> Any:
     """Return reference position and strand of the k-mer at i; FREE if the table lacks it."""
     word, back, top = np.uint64(0), np.uint64(0), np.uint64(2 * (k - 1))
@@ -138,7 +138,7 @@ def find_seed(text: Bytes, i: Int64, k: int, table: UInt32s, bits: int) -> Any:
     return (first if strand > 0 else first + k - 1), strand
 
 
-@jit_part
+@jit(part=True)
 def is_here(
     text: Bytes, i: Int64, k: int, known: Bytes, n: int, place: Int64, strand: Int64
 ) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt64s
 from gangsaw.codecs.core.numba.items import put_items
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_inline_part, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.words import load_le64
 from gangsaw.tasks.genomics.reads.files.kernels import FieldArrays
 
@@ -21,22 +21,22 @@ P5 = np.uint64(0x27D4EB2F165667C5)
 STRIPE = 32
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _rotate(x: np.uint64, n: int) -> np.uint64:
     return x << np.uint64(n) | x >> np.uint64(64 - n)
 
 
-@jit_inline
+@jit(inline=True)
 def _round(state: np.uint64, lane: np.uint64) -> np.uint64:
     return _rotate(state + lane * P2, 31) * P1
 
 
-@jit_inline
+@jit(inline=True)
 def _merge(state: np.uint64, lane: np.uint64) -> np.uint64:
     return (state ^ _round(np.uint64(0), lane)) * P1 + P4
 
 
-@jit_part
+@jit(part=True)
 def xxh64(data: Bytes, n: int) -> np.uint64:
     """Return XXH64 (seed 0) of the first n bytes of (m,) uint8, m >= n + 8."""
     at = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gangsaw.codecs.core.arrays import Bools, Bytes, Int64s
 from gangsaw.codecs.core.numba.items import put_items
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.reads.files.kernels import (
     NAME,
     NEWLINE,
@@ -134,7 +134,7 @@ def fold_records(
     return at
 
 
-@jit_part
+@jit(part=True)
 def _put(out: Bytes, at: int, text: Bytes, begin: int, end: int, has_return: bool) -> int:
     """Write a line and its end at offset `at`; return the new offset."""
     at = put_items(out, at, text, begin, end)

@@ -60,10 +60,10 @@ from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.steps.step_objects import Made, Parts, PartsTask, complete
 from gangsaw.tasks.sources.source import StageResources
 from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.state.job_folder import STEPS_JOB, JobFolder
 from gangsaw.tasks.store.state.records import Records
 
 VERSION = 2  # version of the files in the folder
-JOB = "job.json"
 LIMITS = OrderLimits()
 # memory of a task as a multiple: of the text of a part; of the bases of a range; of these with
 # the layout, and the encodings one by one. Measured with a million reads of 36 bases: 4, 16, 19-20
@@ -140,11 +140,8 @@ class _OrderJob:
 
     def _begin(self) -> None:
         """Write the job's description to the folder; raise BadParams for another job's folder."""
-        place, own = open_place(self.room.folder, writable=True), self._own().encode()
-        found = place.get(JOB)
-        if found is None:
-            place.put(JOB, own)
-        elif found.to_bytes() != own:
+        folder = JobFolder(open_place(self.room.folder, writable=True), STEPS_JOB)
+        if not folder.claim(self._own().encode()):
             raise BadParams(
                 f"{self.room.folder} holds a different job: resume with the same source and "
                 "options, or start again with --overwrite"

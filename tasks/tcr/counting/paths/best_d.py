@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.nucleotides.codes import COMPLEMENT_OF_SET
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch
 from gangsaw.tasks.tcr.counting.kernels.tables import with_left, with_right
@@ -89,7 +89,7 @@ def d_ends(
     }
 
 
-@jit_norefs
+@jit(norefs=True)
 def _find_begins(
     codes: Codes,
     is_reverse: Codes,
@@ -128,7 +128,7 @@ def _find_begins(
                 break
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def matching(codes: Codes, a: int, genes: Codes, start: int, most: int) -> int:
     """Return how many gene symbols from `start` on, at most `most`, match codes from `a` on."""
     k = 0

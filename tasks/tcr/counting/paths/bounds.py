@@ -30,7 +30,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch, check_lengths
 from gangsaw.tasks.tcr.counting.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference, References
@@ -149,7 +149,7 @@ def find_largest_dp2_counts(
     return out
 
 
-@jit_norefs
+@jit(norefs=True)
 def _largest(
     rows: npt.NDArray[np.int64],
     references: References,
@@ -183,7 +183,7 @@ def _largest(
         out[x] = greatest
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: Floats) -> None:
     """Fill ways[k]: the number of ways to a V of k symbols, for the greatest pi."""
     ways[: reference.length + 1] = 0
@@ -193,7 +193,7 @@ def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: F
             ways[k] = tables.end_weights[p * PI_LANES + limits.max_p]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Floats) -> float:
     """Return the number of paths: sum over boundaries b of ways[b] times those of J from b."""
     total = 0.0
@@ -205,7 +205,7 @@ def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Flo
     return total
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _pass_junction(
     reference: Reference, limits: KernelModel, symbols: Codes, source: Floats, target: Floats
 ) -> None:
@@ -221,7 +221,7 @@ def _pass_junction(
             target[b] += source[b - m] * strings
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _pass_d(
     gene: int,
     reference: Reference,

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch, Counts
 from gangsaw.tasks.tcr.counting.kernels.reference import References
 
@@ -35,7 +35,7 @@ def distinct(batch: Batch) -> tuple[Rows, Rows]:
     return first[:found], same
 
 
-@jit_norefs
+@jit(norefs=True)
 def _distinct(references: References, table: Rows, first: Rows, same: Rows) -> int:
     """Fill both results of `distinct`, `first` and `same`; return the number of distinct ones.
 

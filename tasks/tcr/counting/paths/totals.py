@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.counting.kernels.batch import Batch
 from gangsaw.tasks.tcr.counting.paths.best_d import D_ENDS, best_d, d_ends
 from gangsaw.tasks.tcr.counting.paths.dataset import SWEEP, TOTAL_DIM, Variable
@@ -147,7 +147,7 @@ def add_genes(
     return total
 
 
-@jit_norefs
+@jit(norefs=True)
 def _add_genes(
     rows: Numbers,
     by_d: Counts,

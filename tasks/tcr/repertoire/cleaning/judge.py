@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.alphabet import A, G, T
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 
 FINE: Final = 0
 EMPTY: Final = 1
@@ -68,7 +68,7 @@ def judge(
         verdicts[row] = verdict
 
 
-@jit_part
+@jit(part=True)
 def _is_stop(data: npt.NDArray[np.uint8], at: int) -> bool:
     first = SET_OF_LETTER[data[at]]
     second, third = SET_OF_LETTER[data[at + 1]], SET_OF_LETTER[data[at + 2]]

@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.nucleotides.alphabet import SETS
 from gangsaw.codecs.core.nucleotides.codes import SET_OF_LETTER
-from gangsaw.codecs.core.numba.jit import (
-    jit,
-    jit_inline_part,
-    jit_norefs,
-    jit_norefs_inline,
-    jit_part,
-)
+from gangsaw.codecs.core.numba.jit import jit
 
 Bytes = NDArray[np.uint8]
 Indices = NDArray[np.int32] | NDArray[np.int64]
@@ -77,7 +71,7 @@ class LineFields(NamedTuple):
     n_fields: NDArray[np.int32]
 
 
-@jit_norefs
+@jit(norefs=True)
 def split_lines(
     text: Bytes, at: int, line: int, columns: TextColumns, out: LineFields
 ) -> tuple[int, int, int]:
@@ -114,7 +108,7 @@ def split_lines(
     return rows, min(at, size), line
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _find_fields(
     text: Bytes, at: int, columns: TextColumns, out: LineFields, row: int
 ) -> tuple[int, int, bool]:
@@ -137,7 +131,7 @@ def _find_fields(
         at += 1
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _find_field(text: Bytes, at: int, delimiter: int) -> tuple[int, int, int, bool]:
     """Return start and end of a field, the position after it, and True if its quote closes."""
     size = len(text)
@@ -156,7 +150,7 @@ def _find_field(text: Bytes, at: int, delimiter: int) -> tuple[int, int, int, bo
     return at, end, end, True
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _newline(text: Bytes, at: int) -> int:
     """Return the position of the next line feed, or the end of the text."""
     size = len(text)
@@ -165,7 +159,7 @@ def _newline(text: Bytes, at: int) -> int:
     return at
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def _is_row(text: Bytes, first: int, found: int, width: int) -> bool:
     """Return True if the line at `first`, with `found` fields, is neither empty nor a comment."""
     end = _line_end(text, first)
@@ -174,7 +168,7 @@ def _is_row(text: Bytes, first: int, found: int, width: int) -> bool:
     return bool(text[first] != HASH or found == width)
 
 
-@jit_part
+@jit(part=True)
 def _closing_quote(text: Bytes, at: int) -> int:
     """Return the position of the closing quote, or the end of the line; two quotes escape one."""
     size = len(text)
@@ -187,7 +181,7 @@ def _closing_quote(text: Bytes, at: int) -> int:
     return at
 
 
-@jit_part
+@jit(part=True)
 def _line_end(text: Bytes, at: int) -> int:
     """Return `at`, or the position after the CR of a CR LF."""
     size = len(text)
@@ -263,7 +257,7 @@ def junction_inside(
             anchors[row] |= PHE_TRP
 
 
-@jit_part
+@jit(part=True)
 def _may_be(data: Bytes, at: int, first: int, second: int, third: int) -> bool:
     """Return True if a codon is compatible with three sets of nucleotides."""
     one, two, three = (

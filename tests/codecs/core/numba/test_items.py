@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.gather import HAS_GATHER, gather
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store
 from gangsaw.codecs.core.numba.vectors.items import (
@@ -24,34 +24,34 @@ OF_LANES, OF_TWICE = static(LANES), static(2 * LANES)
 Words = npt.NDArray[np.uint32]
 
 
-@jit_norefs
+@jit(norefs=True)
 def squashed(z: Any, out: Any) -> None:
     for at in range(0, z.size, LANES):
         store(out, at, squash(load(z, at, OF_LANES)))
 
 
-@jit_norefs
+@jit(norefs=True)
 def divided(left: Any, right: Any, out: Any) -> None:
     for at in range(0, left.size, LANES):
         store(out, at, small_quotients(load(left, at, OF_LANES), load(right, at, OF_LANES)))
 
 
-@jit_norefs
+@jit(norefs=True)
 def copied(data: Any, to: Any, index: Any, places: Any) -> None:
     store_items(to, load(places, 0, OF_LANES), load_items(data, load(index, 0, OF_LANES)))
 
 
-@jit_norefs
+@jit(norefs=True)
 def gathered(data: Any, index: Any, out: Any) -> None:
     store(out, 0, gather(data, load(index, 0, OF_TWICE)))
 
 
-@jit_norefs
+@jit(norefs=True)
 def added(data: Any, index: Any, numbers: Any) -> Any:
     return add_items(data, load(index, 0, OF_LANES), load(numbers, 0, OF_LANES))
 
 
-@jit_norefs
+@jit(norefs=True)
 def halved(data: Any, index: Any) -> None:
     halve_items(data, load(index, 0, OF_LANES), 0x800, 0x7FFF, 1)
 

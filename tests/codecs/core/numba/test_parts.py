@@ -6,16 +6,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from numba.core.compiler import Flags
 
-from gangsaw.codecs.core.numba.jit import (
-    jit,
-    jit_calls_part,
-    jit_norefs,
-    jit_part,
-    jit_restrict_part,
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.parts import (
+    KernelCompiler,
+    KernelFlags,
+    Linked,
+    LinkedCalls,
+    LinkedRestrict,
+    Restrict,
+    SharedFlags,
 )
-from gangsaw.codecs.core.numba.parts import KernelFlags, SharedFlags
+
+COMPILERS = {
+    "": KernelCompiler,
+    "restrict": Restrict,
+    "inline": KernelCompiler,
+    "norefs": KernelCompiler,
+    "part": Linked,
+    "inline part": Linked,
+    "restrict part": LinkedRestrict,
+    "inline part norefs": Linked,
+    "part norefs calls": LinkedCalls,
+}
+SETTINGS = {  # of Numba, by option
+    "inline": ("forceinline", True),
+    "part": ("no_cpython_wrapper", True),
+    "norefs": ("_nrt", False),
+}
 
 
 class Pair(NamedTuple):
@@ -25,25 +45,42 @@ class Pair(NamedTuple):
     second: npt.NDArray[np.int64]
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def add(values: Any, more: int) -> None:
     """Add to each value."""
     for i in range(values.size):
         values[i] += more
 
 
-@jit_calls_part
+@jit(part=True, norefs=True, calls=True)
 def add_to_both(pair: Any) -> None:
     """Add 1 and 2."""
     add(pair.first, 1)
     add(pair.second, 2)
 
 
-@jit_norefs
+@jit(norefs=True)
 def add_twice(pair: Any) -> None:
     """Add 2 and 4."""
     add_to_both(pair)
     add_to_both(pair)
+
+
+@pytest.mark.quick(cases=9)
+@pytest.mark.parametrize("options", COMPILERS)
+def test_options_choose_compiler_and_settings(options: str) -> None:
+    compiled: Any = jit(**dict.fromkeys(options.split(), True))(lambda x: x)
+    assert compiled._compiler.pipeline_class is COMPILERS[options]
+    plain: Any = jit(lambda x: x)
+    added = set(compiled.targetoptions.items()) - set(plain.targetoptions.items())
+    assert added == {SETTINGS[name] for name in options.split() if name in SETTINGS}
+
+
+def test_calls_are_parts_whose_arrays_may_overlap() -> None:
+    with pytest.raises(KeyError):
+        jit(calls=True)
+    with pytest.raises(KeyError):
+        jit(calls=True, part=True, restrict=True)
 
 
 def test_a_part_of_calls_computes_and_can_be_cached() -> None:
@@ -63,7 +100,7 @@ def doubled(values: Any) -> Any:
     return np.repeat(values, 2)
 
 
-@jit_part
+@jit(part=True)
 def doubled_twice(values: Any) -> Any:
     """Return each value four times."""
     return doubled(doubled(values))

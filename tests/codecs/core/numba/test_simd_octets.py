@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from numba import types
 
-from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs
+from gangsaw.codecs.core.numba.jit import intrinsic, jit
 from gangsaw.codecs.core.numba.vectors.byte_lanes import (
     OF_BYTES,
     OF_FOURTH,
@@ -35,7 +35,7 @@ def plain_pick(typing_context: Any, vector: Any, low: Any, high: Any) -> Any:
     return vector(vector, types.uint64, types.uint64), codegen
 
 
-@jit_norefs
+@jit(norefs=True)
 def picked(data: Any, low: Any, high: Any, out: Any, plain: Any) -> None:
     for at in range(0, data.size, VECTOR_BYTES):
         octets = load(data, at, OF_BYTES)
@@ -43,19 +43,19 @@ def picked(data: Any, low: Any, high: Any, out: Any, plain: Any) -> None:
         store(plain, at, plain_pick(octets, low, high))
 
 
-@jit_norefs
+@jit(norefs=True)
 def joined(data: Any, out: Any) -> None:
     for at in range(0, data.size, VECTOR_BYTES):
         store(out, at >> 2, join_fours(load(data, at, OF_BYTES)))
 
 
-@jit_norefs
+@jit(norefs=True)
 def spread_out(data: Any, out: Any) -> None:
     for at in range(0, out.size, VECTOR_BYTES):
         store(out, at, spread_fours(load(data, at >> 2, OF_FOURTH)))
 
 
-@jit_norefs
+@jit(norefs=True)
 def lanes_below(count: int) -> int:
     return bits_of(first_lanes(count, OF_BYTES))  # type: ignore[no-any-return]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gangsaw.codecs.core.entropy.rans_lanes import count_tokens
 from gangsaw.codecs.core.entropy.sparse_tables import decoder_tables, normalised
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.bases import next_exception, to_base_codes
 from gangsaw.codecs.reads.sequence.columns import CLASS, SECOND, classified
@@ -95,7 +95,7 @@ def test_an_anchor_is_where_a_piece_begins_as_it_is_read() -> None:
         assert divmod(anchor, 2) == (expected, pieces.strand[k])
 
 
-@jit_norefs
+@jit(norefs=True)
 def first_exception(codes: Any, at: int, end: int) -> int:
     """What is inlined in kernels has no wrapper for Python."""
     return next_exception(codes, at, end)

@@ -21,6 +21,7 @@ from gangsaw.codecs.core.numba.packs.ahead.kernel_lists import (
 )
 from gangsaw.codecs.core.numba.packs.ahead.type_text import parse_types
 from gangsaw.codecs.core.numba.packs.levels import features
+from gangsaw.codecs.core.numba.private import cache_of
 
 LIST = "list"  # file of the kernels, in the folder where helpers claim them
 
@@ -50,7 +51,8 @@ def compile_listed_kernel(listed: ListedKernel) -> None:
     if kernel is None:
         return
     with compiling.level_codegen():
-        is_done = kernel._cache.holds(types) or kernel._cache.is_locked(types)
+        cache = cache_of(kernel)
+        is_done = cache.holds(types) or cache.is_locked(types)
     if not is_done:
         kernel.compile(types)
 
@@ -59,7 +61,7 @@ def _is_missing(listed: ListedKernel) -> bool:
     with suppress(ImportError, AttributeError, ValueError):
         kernel, types = find_kernel(listed), parse_types(listed.types)
         with compiling.level_codegen():
-            return kernel is not None and not kernel._cache.holds(types)
+            return kernel is not None and not cache_of(kernel).holds(types)
     return False  # its list is of another version
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
     INSERTION,
@@ -71,7 +71,7 @@ def local_path(
     return traced_back(query, text, (first, last), costs, cells, (score, i, j), runs)
 
 
-@jit_part
+@jit(part=True)
 def radius_of(loss: int, costs: PathCosts) -> int:
     """Return the largest number of gap bases in an alignment that loses less score than `loss`."""
     return max(0, (loss - 1 - costs.open) // max(1, costs.extend))
@@ -100,7 +100,7 @@ def global_path(query: Bytes, text: Bytes, costs: PathCosts) -> AlignedPath:
     return traced_back(query, text, (first, last), costs, cells, (score, n, m), runs)
 
 
-@jit_part
+@jit(part=True)
 def n_known(codes: Bytes) -> int:
     """Return the number of known bases: A, C, G, T, not N."""
     n = 0
@@ -109,7 +109,7 @@ def n_known(codes: Bytes) -> int:
     return n
 
 
-@jit_part
+@jit(part=True)
 def fill_cells(
     query: Bytes, text: Bytes, band: tuple[int, int], costs: PathCosts, is_local: int, cells: Bytes
 ) -> tuple[int, int, int]:
@@ -123,7 +123,7 @@ def fill_cells(
     return fill_band(query, text, band, costs, is_local, cells, np.empty(size, np.int32))
 
 
-@jit_part
+@jit(part=True)
 def traced_back(
     query: Bytes,
     text: Bytes,

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.extension.paths import (
     DELETION,
     INSERTION,
@@ -39,7 +39,7 @@ END_SCORE, END_COLUMN = range(2)  # of each row: its best score, and where
 FURTHEST = 1 << 14  # letters that an end is extended by at most: a cell takes a byte
 
 
-@jit_part
+@jit(part=True)
 def score_ungapped(query: Bytes, text: Bytes, i: int, j: int, costs: PathCosts, drop: int) -> int:
     """Return the best score of an extension without gaps from (i, j) to both sides (X-drop)."""
     right = run_score(query[i:], text[j:], costs, drop)
@@ -48,7 +48,7 @@ def score_ungapped(query: Bytes, text: Bytes, i: int, j: int, costs: PathCosts, 
     )
 
 
-@jit_part
+@jit(part=True)
 def backwards(codes: Bytes, begin: int, end: int) -> Bytes:
     """Return codes[begin:end] in reverse; a view has another type, which is compiled again."""
     out = np.empty(end - begin, np.uint8)
@@ -57,7 +57,7 @@ def backwards(codes: Bytes, begin: int, end: int) -> Bytes:
     return out
 
 
-@jit_part
+@jit(part=True)
 def run_score(query: Bytes, text: Bytes, costs: PathCosts, drop: int) -> int:
     """Return the best score of pairing the prefixes, until the score is `drop` below the best."""
     score, best = 0, 0
@@ -79,7 +79,7 @@ def extended(query: Bytes, text: Bytes, costs: PathCosts, drop: int) -> tuple[in
     return back_to_start(query, text, costs, end, rows, cells)
 
 
-@jit_part
+@jit(part=True)
 def extension(
     query: Bytes, text: Bytes, costs: PathCosts, drop: int
 ) -> tuple[Int64s, Bytes, Int64s, tuple[int, int]]:
@@ -147,7 +147,7 @@ def extension(
     return rows, cells, ends, (best_i, best_j)
 
 
-@jit_part
+@jit(part=True)
 def longer(cells: Bytes, n: int, more: int) -> Bytes:
     """Return an array with the first n cells of a matrix, and capacity for at least `more` more."""
     out = np.empty(2 * cells.size + more, np.uint8)
@@ -156,7 +156,7 @@ def longer(cells: Bytes, n: int, more: int) -> Bytes:
     return out
 
 
-@jit_part
+@jit(part=True)
 def back_to_start(
     query: Bytes, text: Bytes, costs: PathCosts, end: tuple[int, int], rows: Int64s, cells: Bytes
 ) -> tuple[int, int, Int64s]:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias, cast
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 
 # kernels would be compiled again for each literal int of Python
 i64 = cast("Callable[[int], int]", np.int64)
@@ -41,13 +41,13 @@ class PathCosts(NamedTuple):
     free_unknown: int = 0
 
 
-@jit_part
+@jit(part=True)
 def free_of_unknown(costs: PathCosts) -> PathCosts:
     """Return costs under which a pair with an unknown base is free."""
     return PathCosts(costs.match, costs.mismatch, costs.open, costs.extend, i64(1))
 
 
-@jit_part
+@jit(part=True)
 def append_path_run(runs: Int64s, n: int, op: int, length: int) -> int:
     """Append a run (length << 4 | operation) behind n others, or extend the last one if equal.
 
@@ -62,7 +62,7 @@ def append_path_run(runs: Int64s, n: int, op: int, length: int) -> int:
     return n + 1
 
 
-@jit_part
+@jit(part=True)
 def push_pairs(
     runs: Int64s, n: int, pairs: tuple[Bytes, int, Bytes, int], length: int, costs: PathCosts
 ) -> int:
@@ -73,7 +73,7 @@ def push_pairs(
     return n
 
 
-@jit_part
+@jit(part=True)
 def pair_operation(base: int, other: int, costs: PathCosts) -> int:
     """Return the path operation of two aligned bases: equal, different, or free unknown base."""
     if base > 3 or other > 3:
@@ -81,7 +81,7 @@ def pair_operation(base: int, other: int, costs: PathCosts) -> int:
     return EQUAL if base == other else DIFFERENT
 
 
-@jit_part
+@jit(part=True)
 def pair_score(base: int, other: int, costs: PathCosts) -> int:
     """Return the score of two aligned bases."""
     if base > 3 or other > 3:
@@ -95,7 +95,7 @@ def score_of(runs: Int64s, costs: PathCosts) -> int:
     return lenient_score(runs, costs, COUNTED)
 
 
-@jit_part
+@jit(part=True)
 def lenient_score(runs: Int64s, costs: PathCosts, counted: int) -> int:
     """Return the score of an alignment path if at most `counted` bases of each gap are charged."""
     score = 0

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.extension.band import FIRST_RADIUS, local_path
 from gangsaw.tasks.genomics.align.search.extension.extend import FURTHEST, backwards, extended
 from gangsaw.tasks.genomics.align.search.extension.paths import (
@@ -64,7 +64,7 @@ def align_whole(
     return score, own, (there[0] + first, there[1] + first), runs
 
 
-@jit_part
+@jit(part=True)
 def run_on(
     query: Bytes, text: Bytes, bounds: tuple[int, int], diagonal: int, costs: PathCosts
 ) -> tuple[int, int, int]:
@@ -81,7 +81,7 @@ def run_on(
     return best, best_begin, best_end
 
 
-@jit_part
+@jit(part=True)
 def stretch(
     query: Bytes,
     text: Bytes,
@@ -126,19 +126,19 @@ def stretch(
     return used, score, across, along, runs[first:last].copy()
 
 
-@jit_part
+@jit(part=True)
 def is_too_large(n: int, m: int) -> bool:
     """Return True if n by m bases between two anchors need a band of more than MOST_CELLS cells."""
     return (n + m) * (abs(n - m) // 2 + FIRST_RADIUS) > MOST_CELLS
 
 
-@jit_part
+@jit(part=True)
 def at_anchor(anchor: int) -> tuple[int, int]:
     """Return the positions in query and text that an anchor word encodes."""
     return anchor & QUERY_MASK, (anchor >> QUERY_BITS) & PLACE_MASK
 
 
-@jit_part
+@jit(part=True)
 def best_part(
     runs: Int64s, costs: PathCosts
 ) -> tuple[int, int, int, tuple[int, int], tuple[int, int]]:

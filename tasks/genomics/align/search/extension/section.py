@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.extension.band import global_path
 from gangsaw.tasks.genomics.align.search.extension.extend import (
     END_COLUMN,
@@ -59,7 +59,7 @@ def section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     return by_long_gaps(query, text, costs)
 
 
-@jit_part
+@jit(part=True)
 def across_gap(short: Bytes, long: Bytes, costs: PathCosts, op: int) -> tuple[int, Int64s]:
     """Return score and runs of the best end-to-end alignment with one long gap of operation `op`.
 
@@ -91,7 +91,7 @@ def across_gap(short: Bytes, long: Bytes, costs: PathCosts, op: int) -> tuple[in
     return best, runs[:found]
 
 
-@jit_part
+@jit(part=True)
 def by_long_gaps(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     """Return the runs of an alignment from end to end with several long gaps."""
     opening = costs.open + LONG_OPEN * costs.match
@@ -112,7 +112,7 @@ def by_long_gaps(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     return runs[:found]
 
 
-@jit_part
+@jit(part=True)
 def close_section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     """Return the runs of the best end-to-end alignment of sequences without a long gap.
 
@@ -128,7 +128,7 @@ def close_section(query: Bytes, text: Bytes, costs: PathCosts) -> Int64s:
     return global_path(query, text, costs)[3]
 
 
-@jit_part
+@jit(part=True)
 def push_all(runs: Int64s, n: int, more: Int64s) -> int:
     """Append path runs behind n others; return the number of all runs."""
     for run in more:

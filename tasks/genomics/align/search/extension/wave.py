@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from gangsaw.codecs.core.arrays import Bytes, Int16s, Int32s
-from gangsaw.codecs.core.numba.jit import jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     load,
     maximum,
@@ -40,40 +40,40 @@ LEAST_16, MOST_16 = -30_000, 14_000  # bounds of all scores of 16 bits
 Scratch: TypeAlias = "Int16s | Int32s"
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def fits_16(n: int, m: int, costs: PathCosts) -> bool:
     """Return True if scores and antidiagonal numbers of n by m bases fit in 16 bits."""
     pair, further = max(costs.match, costs.mismatch), max(1, costs.extend)
     return pair * min(n, m) + further * (n + m) + 2 * costs.open < MOST_16 and pair < 1000
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def line_size(band: tuple[int, int]) -> int:
     """Return the items of a line of scores: half the diagonals of a band, and padding."""
     return (band[1] - band[0] + 2) // 2 + 2 * LANES
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def scratch_size(n: int, m: int, band: tuple[int, int]) -> int:
     """Return the items of scratch of a band: lines of scores, lane numbers, both sequences."""
     return LINES * line_size(band) + 3 * LANES + n + m
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def antidiagonals(n: int, m: int, band: tuple[int, int]) -> tuple[int, int]:
     """Return the first antidiagonal that has cells of a band of diagonals, and the end."""
     first, last = band
     return max(0, first, -last), min(n, m - first) + min(m, n + last) + 1
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def cells_size(n: int, m: int, band: tuple[int, int]) -> int:
     """Return the number of cells in a band of diagonals, with padding for the last vector."""
     begin, end = antidiagonals(n, m, band)
     return (end - begin) * ((band[1] - band[0] + 2) // 2) + LANES
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def begin_lines(query: Bytes, text: Bytes, lines: Scratch, size: int, least: int) -> None:
     """Write initial scores, lane numbers, the reversed query and the text to a band's scratch."""
     for at in range(BEST * size):
@@ -92,7 +92,7 @@ def begin_lines(query: Bytes, text: Bytes, lines: Scratch, size: int, least: int
         lines[at + j] = min(text[j], UNKNOWN)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def fill_band(
     query: Bytes,
     text: Bytes,
@@ -127,7 +127,7 @@ def fill_band(
     return lines[(SCORES + (c & 1)) * size + LANES + (c >> 1)], n, m
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def fill_step(
     step: tuple[int, int, int, int, int, int, int],
     size: int,
@@ -180,7 +180,7 @@ def fill_step(
             store(lines, BEST_AT * size + own + k, select(h > best, now, ends))
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def fill_border(
     step: tuple[int, int, int, int, int, int, int],
     wide: int,
@@ -203,7 +203,7 @@ def fill_border(
         cells[at - j] = STOP if is_local else ACROSS | (LONGER_ACROSS if t > 1 else 0)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def best_end(first: int, width: int, size: int, lines: Scratch) -> tuple[int, int, int]:
     """Return the best score over all diagonals of a band, and its end in query and text."""
     best, best_i, best_j = i64(0), i64(0), i64(0)
@@ -217,7 +217,7 @@ def best_end(first: int, width: int, size: int, lines: Scratch) -> tuple[int, in
     return best, best_i, best_j
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def cell_at(cells: Bytes, i: int, j: int, band: tuple[int, int], begin: int) -> int:
     """Return the source of the score in row i, column j of a band.
 

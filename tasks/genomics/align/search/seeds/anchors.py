@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Int64, Int64s, UInt32s
-from gangsaw.codecs.core.numba.jit import jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.seeds.index import PLACE_MASK, PlaceIndex, look_up
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Minimizers
 
@@ -26,7 +26,7 @@ MANY = 10  # positions in query and in genome from which on a minimizer is a rep
 BARE = 2000  # bases of a query without a seed before a repeat's minimizer is used
 
 
-@jit_part
+@jit(part=True)
 def find_seed_anchors(
     index: PlaceIndex, found: Minimizers, length: int, k: int, most_positions: int, is_long: bool
 ) -> Int64s:
@@ -57,7 +57,7 @@ def find_seed_anchors(
     return anchors
 
 
-@jit_part
+@jit(part=True)
 def thin_repeats(found: Minimizers, runs: Int64s, most_positions: int) -> None:
     """Drop minimizers that are frequent in query and genome, but one per BARE bases without seeds.
 
@@ -90,7 +90,7 @@ def thin_repeats(found: Minimizers, runs: Int64s, most_positions: int) -> None:
             last = found.positions[i] >> 1
 
 
-@jit_part
+@jit(part=True)
 def sample_anchors(
     index: PlaceIndex, found: Minimizers, length: int, k: int, most_positions: int
 ) -> Int64s:
@@ -123,7 +123,7 @@ def sample_anchors(
     return anchors
 
 
-@jit_part
+@jit(part=True)
 def n_before(hashes: UInt32s, i: int) -> int:
     """Return the number of hashes before index i that equal hash i."""
     same = 0
@@ -132,7 +132,7 @@ def n_before(hashes: UInt32s, i: int) -> int:
     return same
 
 
-@jit_part
+@jit(part=True)
 def n_within(runs: Int64s, most_positions: int) -> int:
     """Return the number of genome positions of minimizers with at most `most_positions` of them."""
     total = 0
@@ -142,7 +142,7 @@ def n_within(runs: Int64s, most_positions: int) -> int:
     return total
 
 
-@jit_part
+@jit(part=True)
 def anchor(query: int, place: Int64, length: int, k: int) -> Int64:
     """Return the anchor word of positions in query and genome, both encoded as in `Minimizers`."""
     is_back = (query ^ place) & 1
@@ -152,7 +152,7 @@ def anchor(query: int, place: Int64, length: int, k: int) -> Int64:
     return is_back << STRAND_BIT | (place >> 1) << QUERY_BITS | own
 
 
-@jit_part
+@jit(part=True)
 def sort_words(words: Int64s) -> None:
     """Sort int64 words in place."""
     if words.size > FEW:

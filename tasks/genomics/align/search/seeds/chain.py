@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Int64s
-from gangsaw.codecs.core.numba.jit import jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.seeds.anchors import (
     QUERY_BITS,
     QUERY_MASK,
@@ -70,7 +70,7 @@ class Chains(NamedTuple):
     members: npt.NDArray[np.int64]
 
 
-@jit_part
+@jit(part=True)
 def chains_of(anchors: Int64s, records: Int64s, reach: Reach, length: int) -> Chains:
     """Return the chains of sorted anchors, by dynamic programming.
 
@@ -113,7 +113,7 @@ def chains_of(anchors: Int64s, records: Int64s, reach: Reach, length: int) -> Ch
     return traced(best, parent)
 
 
-@jit_part
+@jit(part=True)
 def best_before(tree: Int64s, own: int, best: Int64s, first: int) -> int:
     """Return the best chain end (an anchor) before a query position, from a Fenwick tree.
 
@@ -128,7 +128,7 @@ def best_before(tree: Int64s, own: int, best: Int64s, first: int) -> int:
     return found
 
 
-@jit_part
+@jit(part=True)
 def add_end(tree: Int64s, own: int, best: Int64s, first: int, i: int) -> None:
     """Add anchor i as a chain end to the Fenwick tree of best ends before each query position."""
     at = (own >> BUCKET_BITS) + 1
@@ -138,7 +138,7 @@ def add_end(tree: Int64s, own: int, best: Int64s, first: int, i: int) -> None:
         at += at & -at
 
 
-@jit_part
+@jit(part=True)
 def parts(anchor: int) -> tuple[int, int, int]:
     """Split an anchor word into strand, genome position and query position on that strand."""
     strand = anchor >> STRAND_BIT
@@ -146,7 +146,7 @@ def parts(anchor: int) -> tuple[int, int, int]:
     return strand, place, anchor & QUERY_MASK
 
 
-@jit_part
+@jit(part=True)
 def gain(across: int, along: int, reach: Reach) -> int:
     """Return the score that an anchor adds to a chain, by its distance from the previous one.
 
@@ -158,7 +158,7 @@ def gain(across: int, along: int, reach: Reach) -> int:
     return min(across, along, reach.k) - gap_cost(gap, reach.k)
 
 
-@jit_part
+@jit(part=True)
 def far_gain(across: int, along: int, reach: Reach) -> int:
     """Return the score that an anchor adds to a chain of a long query by a far step."""
     gap, step = abs(across - along), min(across, along)
@@ -168,7 +168,7 @@ def far_gain(across: int, along: int, reach: Reach) -> int:
     return min(step, reach.k) - cost - max(0, gap - reach.shift) // FAR_GAP
 
 
-@jit_part
+@jit(part=True)
 def gap_cost(gap: int, k: int) -> int:
     """Return the cost of a gap between two anchors of a chain."""
     if not gap:
@@ -180,7 +180,7 @@ def gap_cost(gap: int, k: int) -> int:
     return cost
 
 
-@jit_part
+@jit(part=True)
 def traced(best: Int64s, parent: Int64s) -> Chains:
     """Return the chains, the best first; an anchor belongs to the best chain that reaches it."""
     n = best.size
@@ -209,7 +209,7 @@ def traced(best: Int64s, parent: Int64s) -> Chains:
     return sorted_chains(scores[:found], offsets, members)
 
 
-@jit_part
+@jit(part=True)
 def sorted_chains(scores: Int64s, offsets: Int64s, members: Int64s) -> Chains:
     """Return chains sorted by `scores`, which exclude anchors that belong to other chains."""
     n = scores.size

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Int64, UInt32s, UInt64s
-from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds, minimizers
 
 PLACE_BITS = 32  # of an entry: twice a position, and a bit for the strand
@@ -77,7 +77,7 @@ def look_up(index: PlaceIndex, word: int) -> Any:
     return low, high
 
 
-@jit_part
+@jit(part=True)
 def first_at(entries: UInt64s, low: Int64, high: Int64, key: np.uint64) -> Any:
     """Return the first index in low..high - 1 of an entry that is at least `key`, or `high`."""
     while high - low > LONG_BUCKET:

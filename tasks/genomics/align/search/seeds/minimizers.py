@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, ScalarT, UInt32s
-from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict, jit_restrict_part
+from gangsaw.codecs.core.numba.jit import jit
 
 NONE = np.uint32(0xFFFFFFFF)  # hash of a k-mer with a base other than A, C, G and T
 TILE = 4096  # k-mers at once: their hashes stay in the L1 and L2 caches
@@ -76,7 +76,7 @@ def minimizers(codes: Bytes, begin: int, end: int, seeds: Seeds) -> Minimizers:
     return Minimizers(hashes[:found], positions[:found])
 
 
-@jit_part
+@jit(part=True)
 def grow_array(array: npt.NDArray[ScalarT], most: int) -> npt.NDArray[ScalarT]:
     """Return an array with the same items, and capacity for those of another TILE of positions."""
     out = np.empty(min(2 * array.size, most) + TILE, array.dtype)
@@ -85,7 +85,7 @@ def grow_array(array: npt.NDArray[ScalarT], most: int) -> npt.NDArray[ScalarT]:
     return out
 
 
-@jit_part
+@jit(part=True)
 def hash_kmers(codes: Bytes, begin: int, n: int, k: int, words: UInt32s, backs: Bytes) -> None:
     """Write the hashes of n k-mers to `words`, and 1 to `backs` for each reverse complement."""
     mask, top = np.uint32((1 << (2 * k)) - 1), np.uint32(2 * (k - 1))
@@ -105,7 +105,7 @@ def hash_kmers(codes: Bytes, begin: int, n: int, k: int, words: UInt32s, backs: 
     mix(words, n, mask)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def mix(words: UInt32s, n: int, mask: np.uint32) -> None:
     """Replace k-mers (2k bits) by their hashes, a permutation of these; NONE stays."""
     half = np.uint32(15)
@@ -116,7 +116,7 @@ def mix(words: UInt32s, n: int, mask: np.uint32) -> None:
         words[i] = NONE if words[i] == NONE else h
 
 
-@jit_part
+@jit(part=True)
 def fill_window_minima(words: UInt32s, n: int, w: int, least: UInt32s, other: UInt32s) -> None:
     """Set least[i] to the maximum, over the windows of w hashes that include i, of their minima.
 
@@ -136,7 +136,7 @@ def fill_window_minima(words: UInt32s, n: int, w: int, least: UInt32s, other: UI
     raise_to(other, windows, w, least)
 
 
-@jit_restrict
+@jit(restrict=True)
 def take_minima(
     first: UInt32s, second: UInt32s, out: UInt32s, n: int, step: int, beyond: int
 ) -> None:
@@ -147,7 +147,7 @@ def take_minima(
         out[i] = first[i]
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def raise_to(values: UInt32s, n: int, w: int, out: UInt32s) -> None:
     """Raise out[i + j] to at least values[i] for each j below w."""
     for j in range(w):

@@ -18,7 +18,7 @@ from gangsaw.codecs.core.nucleotides.kernels import (
     pack_codes,
     pack_marks,
 )
-from gangsaw.codecs.core.numba.jit import jit, jit_inline_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.genomics.reads.order.bins.chain import Numbers
 
@@ -67,7 +67,7 @@ def pack_lines(text: Bytes, begins: Int64s, reads: PackedReads) -> None:
             word += 1
 
 
-@jit_inline_part
+@jit(inline=True, part=True)
 def pack_marked_word(text: Bytes, begin: int, n: int) -> tuple[np.uint64, np.uint32]:
     """Return packed bases, and marks of other residues, of text[begin : begin + n], n <= WORD."""
     letters, others = U(0), U(0)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Bytes, Int64s, UInt16s, UInt32s
 from gangsaw.codecs.core.nucleotides.kernels import encode_nucleotides
-from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict, jit_restrict_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.reads.sequence.bases import read_only
 from gangsaw.tasks.compressed_text.text import Text
 
@@ -116,7 +116,7 @@ def sign_halves(text: Bytes, begins: Int64s, ends: Int64s, pmers: Pmers, least: 
     sign_stretches(pmers, bases, stretches, least)
 
 
-@jit_part
+@jit(part=True)
 def sign_stretches(pmers: Pmers, bases: int, stretches: int, least: UInt32s) -> None:
     """Lower the hashes of reads' halves to the minimum over the p-mers in the batch.
 
@@ -130,7 +130,7 @@ def sign_stretches(pmers: Pmers, bases: int, stretches: int, least: UInt32s) -> 
     lower_halves(s.hashes, s.stretches, stretches, least)
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def join_four_bases(codes: Bytes, fours: Bytes, back_fours: Bytes, odd: Bytes, n: int) -> None:
     """Write words of four bases from each position, and of their reverse complement.
 
@@ -143,7 +143,7 @@ def join_four_bases(codes: Bytes, fours: Bytes, back_fours: Bytes, odd: Bytes, n
         odd[i] = (a | b | c) >> 2 | (a == b) & (b == c)
 
 
-@jit_restrict
+@jit(restrict=True)
 def pair_fours(
     fours: Bytes, back_fours: Bytes, eights: UInt16s, back_eights: UInt16s, n: int
 ) -> None:
@@ -153,7 +153,7 @@ def pair_fours(
         back_eights[i] = np.uint16(back_fours[i]) | np.uint16(back_fours[i + 4]) << 8
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def join_odd(odd: Bytes, odds: Bytes, n: int) -> None:
     """Set odds[i] if any three bases in the p-mer at i are odd, as in `join_four_bases`.
 
@@ -165,7 +165,7 @@ def join_odd(odd: Bytes, odds: Bytes, n: int) -> None:
         odds[i] = odd[i] | odd[i + 4] | odd[i + 6]
 
 
-@jit_restrict_part
+@jit(restrict=True, part=True)
 def hash_pmers(pmers: Pmers, n: int) -> None:
     """Write the lower hash of both strands of each p-mer; NONE if its bases are odd."""
     s = pmers
@@ -177,7 +177,7 @@ def hash_pmers(pmers: Pmers, n: int) -> None:
         s.hashes[i] = NONE if s.odds[i] else hashed
 
 
-@jit_restrict
+@jit(restrict=True)
 def lower_halves(hashes: UInt32s, stretches: Int64s, n: int, least: UInt32s) -> None:
     """Lower the hash of each half of a read to the minimum over the hashes of its range."""
     for k in range(n):

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference
 from gangsaw.tasks.tcr.counting.kernels.stages.scratch import Outputs
 from gangsaw.tasks.tcr.model.nucleotides import Codes
@@ -23,7 +23,7 @@ SPREAD = np.array(
 )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def add_up(symbols: Codes, length: int, sums: Words) -> None:
     """Fill sums[k] with the numbers of A, T, C and G in R[:k], packed as four 16-bit fields."""
     total = np.uint64(0)
@@ -33,7 +33,7 @@ def add_up(symbols: Codes, length: int, sums: Words) -> None:
         sums[k + 1] = total
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_composition(sums: Words, start: int, stop: int, out: Shorts, at: int) -> None:
     """Write the numbers of A, T, C and G in R[start:stop] to out[at : at + 4].
 
@@ -44,7 +44,7 @@ def put_composition(sums: Words, start: int, stop: int, out: Shorts, at: int) ->
         out[at + nucleotide] = (word >> np.uint64(FIELD * nucleotide)) & np.uint64(0xFFFF)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_gene_calls(reference: Reference, out: Shorts) -> None:
     """Write the lengths of a reference and of its V and J matches, columns GENE_CALLS."""
     at = 6 * reference.row
@@ -56,7 +56,7 @@ def put_gene_calls(reference: Reference, out: Shorts) -> None:
     out[at + 5] = reference.length - reference.j_match - reference.v_match
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_d_calls(
     gene: int, n_d: int, found: Found, reference: Reference, outputs: Outputs, sums: Words
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.counting.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.counting.kernels.stages.match import (
     EVERYWHERE,
@@ -17,7 +17,7 @@ from gangsaw.tasks.tcr.counting.kernels.stages.match import (
 from gangsaw.tasks.tcr.counting.kernels.tables import WORD
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def extended_d(gene: int, tables: Any, max_p: int) -> Any:
     """Return a D gene with its right palindrome as the arguments `d` and `codes` of find_d."""
     germline = tables.d_germline[gene]
@@ -26,7 +26,7 @@ def extended_d(gene: int, tables: Any, max_p: int) -> Any:
     return (tables.d, gene, inside, germline, True), codes
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def find_d(symbols: Any, length: int, d: Any, codes: Any, window: Any, scratch: Any) -> Any:
     """Find the positions where R[a:b], a < b, is a segment of a D gene.
 
@@ -42,7 +42,7 @@ def find_d(symbols: Any, length: int, d: Any, codes: Any, window: Any, scratch: 
     return find_pieces(symbols, length, d, window, words)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def find_long_pieces(
     symbols: Any, length: int, codes: Any, germline: int, window: Any, lists: Any, work: Any
 ) -> Any:
@@ -76,7 +76,7 @@ def find_long_pieces(
     return n, crossing, longest[0], longest[1], longest[2]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _list_by_length(b: int, greatest: int, lengths: Any, window: Any, lists: Any, n: int) -> int:
     """Store the numbers of segments of each length that end at b.
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import load, resize_to, spread, store, to_next_lane
 from gangsaw.tasks.tcr.counting.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference, References
@@ -25,7 +25,7 @@ from gangsaw.tasks.tcr.counting.kernels.tables import Tables
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 
-@jit_norefs
+@jit(norefs=True)
 def count_exact_rows(
     rows: npt.NDArray[np.int64],
     references: References,
@@ -40,7 +40,7 @@ def count_exact_rows(
         _count_dp1(reference, tables, limits, scratch, outputs)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count_dp1(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
 ) -> None:
@@ -74,7 +74,7 @@ def _count_dp1(
         put_totals(scratch, totals, outputs.dp1_nonempty, at)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def sum_exact(
     symbols: Codes, reference: Reference, has_d: bool, longer: int, scratch: Scratch
 ) -> None:
@@ -107,7 +107,7 @@ def sum_exact(
     store(scratch.total, 0, total)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def sum_exact_without_d(reference: Reference, scratch: Scratch) -> None:
     """Fill scratch.total: numbers of paths V N J by the number n of n-nucleotides."""
     total = spread(0, scratch.total, LANES)
@@ -116,7 +116,7 @@ def sum_exact_without_d(reference: Reference, scratch: Scratch) -> None:
     store(scratch.total, 0, total)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def put_totals(scratch: Scratch, n_totals: int, out: NumpyArray, at: int) -> None:
     """Copy the first `n_totals` items of scratch.total to out[at:]."""
     for n in range(n_totals):

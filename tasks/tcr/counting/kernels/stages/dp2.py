@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     load,
     resize_to,
@@ -36,7 +36,7 @@ AT_ONCE = USUAL_N + 1  # values of nu whose sums are in registers
 NUS, PIS = static(AT_ONCE), static(PI_LANES)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def sum_without_d(symbols: Any, reference: Any, per_pair: int, scratch: Any) -> int:
     """Fill the rows of V and J by class, and the terms of V N J and V N N J by pair of classes.
 
@@ -57,7 +57,7 @@ def sum_without_d(symbols: Any, reference: Any, per_pair: int, scratch: Any) -> 
     return term
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def sum_direct(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
     """Fill term number `term`: paths V N J by nu, for classes v and j of the ends.
 
@@ -71,7 +71,7 @@ def sum_direct(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
     store(scratch.direct, term * NU_LANES, ways)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def sum_parted(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
     """Fill term number `term`: paths V N N J by nu, for classes v and j of the ends.
 
@@ -85,7 +85,7 @@ def sum_parted(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
     store(scratch.parted, term * NU_LANES, ways)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: Any) -> None:
     """Fill term number `term`: paths V N D N J by nu, D without palindromes, classes v and j.
 
@@ -105,7 +105,7 @@ def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: 
     store(scratch.terms, term * NU_LANES, total)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def short_pieces(rows: Any, p: int, b: int, matches: Any) -> Any:
     """Return the number of paths to boundary b through a D segment of 1..SHORT symbols.
 
@@ -124,7 +124,7 @@ def short_pieces(rows: Any, p: int, b: int, matches: Any) -> Any:
     return ways
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def short_pieces_back(rows: Any, p: int, a: int, matches: Any) -> Any:
     """Return the number of paths from boundary a to J through a D segment of 1..SHORT symbols.
 
@@ -141,7 +141,7 @@ def short_pieces_back(rows: Any, p: int, a: int, matches: Any) -> Any:
     return ways
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None:
     """Add D segments with palindromes to the terms of their classes, for classes v and j.
 
@@ -157,7 +157,7 @@ def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None
         store(scratch.terms, at, load(scratch.terms, at, LANES) + ways)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def list_classes(crossing: int, scratch: Any) -> int:
     """Fill scratch.classes with the classes of D that occur, class_term with their indices.
 
@@ -179,7 +179,7 @@ def list_classes(crossing: int, scratch: Any) -> int:
     return n
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def sum_with_d(reference: Any, longer: int, crossing: int, per_pair: int, scratch: Any) -> int:
     """Fill the terms of one D gene: path counts by nu, for each combination of classes of ends.
 
@@ -201,7 +201,7 @@ def sum_with_d(reference: Any, longer: int, crossing: int, per_pair: int, scratc
     return term
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def append_empty(ways: Any, parted: Any, offsets: Any, size: int, zero: Any, full: Any) -> None:
     """Write the paths with a D of length zero, at any boundary; other paths are added later.
 
@@ -220,13 +220,13 @@ def append_empty(ways: Any, parted: Any, offsets: Any, size: int, zero: Any, ful
         full[at + i] = paths
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def pair_row(v: int, j: int, per_pair: int) -> int:
     """Return the first of the `per_pair` weight rows of a pair of classes of V and J."""
     return (v * END_CLASSES + j) * per_pair
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def weigh(
     terms: Any, n_terms: int, weights: Any, sweep: Any, scratch: Any, out: Any, at: int
 ) -> None:
@@ -257,7 +257,7 @@ def weigh(
             weigh_in(terms, n_terms, weights, first, sweep, scratch.short_line, out, at)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def weigh_in(
     terms: Any, n_terms: int, weights: Any, first: int, sweep: Any, line: Any, out: Any, at: int
 ) -> None:

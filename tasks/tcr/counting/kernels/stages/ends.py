@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import load, spread, static, store, to_next_lane
 from gangsaw.tasks.tcr.counting.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference
@@ -26,7 +26,7 @@ FIRST_LANE = np.zeros(NU_LANES, np.uint8)
 FIRST_LANE[0] = 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def row_of(p: int, boundary: int) -> int:
     """Return the offset in v_rows or j_rows of the row of a boundary and class p.
 
@@ -35,14 +35,14 @@ def row_of(p: int, boundary: int) -> int:
     return p * CLASS_ROWS + (boundary + SHORT) * NU_LANES
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def clear_after(boundary: int, p: int, rows: NumpyArray) -> None:
     """Set the rows of the SHORT boundaries after a boundary to zero, for class p."""
     for i in range(1, SHORT + 1):
         store(rows, row_of(p, boundary + i), spread(0, rows, LANES))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def class_range(matched: int, germline: int, p: int) -> tuple[int, int]:
     """Return the least and most symbols that V or J can have with p palindrome symbols.
 
@@ -53,7 +53,7 @@ def class_range(matched: int, germline: int, p: int) -> tuple[int, int]:
     return germline + p, germline + p
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def v_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> None:
     """Fill rows[a], by nu: numbers of paths from V over one junction to boundary a, for class p.
 
@@ -73,7 +73,7 @@ def v_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> No
     clear_after(reference.last_a, p, rows)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def j_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> None:
     """Fill rows[b], by nu: numbers of paths from boundary b over one junction to J, for class p.
 
@@ -90,7 +90,7 @@ def j_rows(symbols: Codes, reference: Reference, p: int, rows: NumpyArray) -> No
         store(rows, row_of(p, b), row)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def exact_rows(symbols: Codes, reference: Reference, rows: NumpyArray, unit: NumpyArray) -> None:
     """Fill rows[a], by n: numbers of paths to boundary a by V and exactly n n-nucleotides (DP-1).
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.counting.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.counting.kernels.stages.calls import (
@@ -34,7 +34,7 @@ from gangsaw.tasks.tcr.counting.kernels.stages.words import find_words, look_up_
 from gangsaw.tasks.tcr.counting.kernels.tables import D_CLASSES, Tables
 
 
-@jit_norefs
+@jit(norefs=True)
 def count_rows(
     rows: npt.NDArray[np.int64],
     references: References,
@@ -58,7 +58,7 @@ def count_rows(
             _count_with_d(reference, tables, limits, scratch, outputs)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count_without_d(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
 ) -> None:
@@ -72,7 +72,7 @@ def _count_without_d(
     weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.no_d_two, at)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count_with_d(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
 ) -> None:
@@ -100,7 +100,7 @@ def _count_with_d(
             _count_dp2(gene, found, reference, tables, limits, scratch, outputs)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _copy_gene(source: int, gene: int, row: int, limits: KernelModel, outputs: Outputs) -> None:
     """Copy the counts and calls of D gene `source` to `gene`, which has the same sequence."""
     first = row * limits.n_d
@@ -113,14 +113,14 @@ def _copy_gene(source: int, gene: int, row: int, limits: KernelModel, outputs: O
         copy_row_items(outputs.full, first + source, first + gene, size)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def copy_row_items(array: NumpyArray, source: int, target: int, size: int) -> None:
     """Copy row `source` of a flat array with rows of `size` items to row `target`."""
     for i in range(size):
         array[target * size + i] = array[source * size + i]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count_dp2(
     gene: int,
     found: Found,

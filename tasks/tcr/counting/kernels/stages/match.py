@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import count_ones, trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import (
     bits_of,
     load,
@@ -32,7 +32,7 @@ CHUNK_LANES = static(CHUNK)
 PAD = 4  # symbols before a reference that match nothing; the longest palindrome has as many
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def match_end(
     symbols: Any, at: int, step: int, length: int, part: Any, start: int, stop: int
 ) -> int:
@@ -52,7 +52,7 @@ def match_end(
     return most
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def copy_symbols(codes: Codes, start: int, stop: int, symbols: Codes) -> int:
     """Copy one reference to the beginning of `symbols`; return its length."""
     for k in range(stop - start):
@@ -60,7 +60,7 @@ def copy_symbols(codes: Codes, start: int, stop: int, symbols: Codes) -> int:
     return stop - start
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def match_ends(
     row: int, references: References, tables: Any, max_n: int, symbols: Codes
 ) -> Reference:
@@ -85,13 +85,13 @@ def match_ends(
     )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def has_window(reference: Reference) -> bool:
     """Return True if V and J leave boundaries at which a D segment of 1..SHORT symbols can end."""
     return max(1, reference.first_b) <= min(reference.length, reference.last_a + SHORT)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def find_palindromes(symbols: Any, length: int, max_p: int, scratch: Any) -> None:
     """Find the boundaries around which the reference is its own reverse complement.
 
@@ -113,13 +113,13 @@ def find_palindromes(symbols: Any, length: int, max_p: int, scratch: Any) -> Non
         store(scratch.reaches, q, reach)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def complement(codes: Any) -> Any:
     """Return the complement of a code, or of each of a vector: A=1 with T=2, C=4 with G=8."""
     return ((codes & 5) << 1) | ((codes >> 1) & 5)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> Any:
     """Find the positions where R[a:b], a < b, is a segment of a D gene, with bit registers.
 
@@ -168,7 +168,7 @@ def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> A
     return n, crossing, longest[0], longest[1], longest[2]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _extended(short: Any, mask: Any) -> Any:
     """Return the registers (see find_pieces) of the last SHORT starts after one more symbol of R.
 
@@ -179,14 +179,14 @@ def _extended(short: Any, mask: Any) -> Any:
     return mask, (run1 << ONE) & mask, (run2 << ONE) & mask, (run3 << ONE) & mask
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _not_nothing(short: Any) -> int:
     """Return how many of the last SHORT registers are nonzero: those of the latest starts."""
     run1, run2, run3, run4 = short
     return int(run1 != NOTHING) + int(run2 != NOTHING) + int(run3 != NOTHING) + int(run4 != NOTHING)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count_short(short: Any, inside: Any, matches: Any, at: int) -> None:
     """Fill matches[at : at + SHORT] with the numbers of set bits `inside` D of each register.
 
@@ -199,7 +199,7 @@ def _count_short(short: Any, inside: Any, matches: Any, at: int) -> None:
     matches[at + 3] = count_ones(run4 & inside)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _ends_beyond(short: Any, germline: int, out: int) -> Any:
     """Return the segments that end in D's right palindrome: four bits per start, nearest first.
 
@@ -214,7 +214,7 @@ def _ends_beyond(short: Any, germline: int, out: int) -> Any:
     return (ends >> skipped) << skipped
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def list_short(word: Any, first: int, crossing_list: Any, crossing: int) -> int:
     """Append the segments that end in D's right palindrome to a list; return its length.
 
@@ -231,7 +231,7 @@ def list_short(word: Any, first: int, crossing_list: Any, crossing: int) -> int:
     return crossing
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _list_longer(
     longer: Any, mask: Any, b: int, alive: int, numbers: Any, d: Any, window: Any, lists: Any
 ) -> Any:
@@ -255,7 +255,7 @@ def _list_longer(
     return a + 1, n, crossing
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def list_longer_at(a: int, b: int, longer: Any, d: Any, lists: Any, numbers: Any) -> Any:
     """Append R[a:b] to the lists of longer and of crossing segments, and return their lengths.
 
@@ -273,7 +273,7 @@ def list_longer_at(a: int, b: int, longer: Any, d: Any, lists: Any, numbers: Any
     return n + 1, crossing
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def update_longest(length: int, b: int, longest: Any) -> Any:
     """Update the longest D match with a segment of `length` symbols that ends at b.
 
@@ -288,7 +288,7 @@ def update_longest(length: int, b: int, longest: Any) -> Any:
     return greatest, left, right
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def find_palindromic_d(
     symbols: Any,
     length: int,
@@ -314,7 +314,7 @@ def find_palindromic_d(
     return found
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _turns_at_d(first: int, d: Any, fewest: int, scratch: Any) -> Any:
     """Return a mask of CHUNK boundaries at which a D after a palindrome can begin.
 
@@ -334,7 +334,7 @@ def _turns_at_d(first: int, d: Any, fewest: int, scratch: Any) -> Any:
     return bits_of(minimum(reach, here) > 0)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _add_palindrome(
     symbols: Any,
     length: int,
@@ -370,13 +370,13 @@ def _add_palindrome(
     return n, crossing, longest, left, right
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def pack_segment(a: int, b: int, number: int) -> Any:
     """Pack a D segment R[a:b] as uint32: a, b (8 bits each), and its class or multiplicity."""
     return np.uint32(a | b << 8 | number << 16)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def unpack_segment(word: Any) -> Any:
     """Return a, b, and the class or multiplicity of a segment that pack_segment packed."""
     number = np.int64(word)

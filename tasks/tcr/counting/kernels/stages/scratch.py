@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.counting.kernels.d_words import SHORT
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference
 from gangsaw.tasks.tcr.counting.kernels.stages.d_segments import extended_d, find_d
@@ -156,7 +156,7 @@ def make_counting_scratch(
     )
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def find_everywhere(
     gene: int, reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch
 ) -> tuple[int, int, int]:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import load, resize_to, spread, store
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.counting.kernels.stages.dp2 import (
@@ -84,7 +84,7 @@ def make_chain(dtype: npt.DTypeLike, n_d: int) -> Chain:
     return Chain(before, after_d, after_n, to_j, over_d, over_d_from, totals, ONCE.copy())
 
 
-@jit_norefs
+@jit(norefs=True)
 def count_pair_rows(
     rows: npt.NDArray[np.int64],
     references: References,
@@ -106,7 +106,7 @@ def count_pair_rows(
         _count_pairs(reference, tables, limits, scratch, chain, outputs)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _count_pairs(
     reference: Reference,
     tables: Tables,
@@ -137,7 +137,7 @@ def _count_pairs(
             _pass_d_back(found, reference, tables, limits, scratch, chain)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _weigh_ends(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, chain: Chain
 ) -> None:
@@ -164,7 +164,7 @@ def _weigh_ends(
         clear_after(reference.length, pi, chain.to_j)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _pass_d(
     found: tuple[int, int, int],
     last_a: int,
@@ -203,7 +203,7 @@ def _pass_d(
                 _add(source, row_of(pi, a), ways, target, row_of(pi, b))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _pass_d_back(
     found: tuple[int, int, int],
     reference: Reference,
@@ -237,12 +237,12 @@ def _pass_d_back(
                 _add(source, row_of(pi, b), ways, target, row_of(at, a))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _add(source: NumpyArray, a: int, ways: np.int64, target: NumpyArray, b: int) -> None:
     store(target, b, load(target, b, LANES) + load(source, a, LANES) * ways)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _clear(first: int, last: int, limits: KernelModel, rows: NumpyArray) -> None:
     """Set the rows of the boundaries first..last to zero, for every pi."""
     for pi in range(limits.max_p + 1):
@@ -250,7 +250,7 @@ def _clear(first: int, last: int, limits: KernelModel, rows: NumpyArray) -> None
             store(rows, row_of(pi, b), spread(0, rows, LANES))
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _pass_junction(
     last: int, limits: KernelModel, scratch: Scratch, source: NumpyArray, target: NumpyArray
 ) -> None:
@@ -270,7 +270,7 @@ def _pass_junction(
             store(target, row_of(pi, b), row)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _join_seconds(
     first: int, last: int, row: int, limits: KernelModel, chain: Chain, outputs: Outputs
 ) -> None:
@@ -287,7 +287,7 @@ def _join_seconds(
         _put(row, pair + second - first - 1, ONCE, limits, chain.totals, outputs.full)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _join_j(
     source: NumpyArray,
     pi: int,
@@ -308,7 +308,7 @@ def _join_j(
     store(totals, pi * NU_LANES, total)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _sum_empty(reference: Reference, limits: KernelModel, scratch: Scratch, chain: Chain) -> None:
     """Fill chain.totals: numbers of paths V N N N J, in which both D have length zero."""
     last = min(reference.length, reference.last_a + limits.max_n)
@@ -317,7 +317,7 @@ def _sum_empty(reference: Reference, limits: KernelModel, scratch: Scratch, chai
         _join_j(chain.after_n, pi, chain.to_j, pi, reference.first_b, last, chain.totals)
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put_empty(
     row: int, tables: Tables, limits: KernelModel, chain: Chain, outputs: Outputs
 ) -> None:
@@ -333,7 +333,7 @@ def _put_empty(
             pair += 1
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _put(
     row: int, pair: int, ways: NumpyArray, limits: KernelModel, totals: NumpyArray, out: NumpyArray
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.vectors.integers import load, static, store
 from gangsaw.tasks.tcr.counting.kernels.d_words import (
     GROUP,
@@ -31,7 +31,7 @@ from gangsaw.tasks.tcr.model import MAX_LENGTH
 COUNTS = static(SHORT)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def find_words(symbols: Any, length: int, n_d: int, long_holders: Any, scratch: Any) -> None:
     """Fill scratch.words[b] with the last LONG symbols before b, and list their hits in D genes.
 
@@ -57,7 +57,7 @@ def find_words(symbols: Any, length: int, n_d: int, long_holders: Any, scratch: 
                 holders &= holders - ONE
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def look_up_d(
     symbols: Any, length: int, d: Any, of_words: Any, n_d: int, window: Any, scratch: Any
 ) -> Any:
@@ -73,7 +73,7 @@ def look_up_d(
     return n, crossing, longest[0], longest[1], longest[2]
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _look_up_short(
     length: int, d: Any, counts: Any, ends: Any, n_d: int, window: Any, scratch: Any
 ) -> int:
@@ -98,7 +98,7 @@ def _look_up_short(
     return crossing
 
 
-@jit_norefs_inline
+@jit(inline=True, part=True, norefs=True)
 def _extend_hits(symbols: Any, d: Any, window: Any, crossing: int, scratch: Any) -> Any:
     """Extend each hit to the left, and list the D segments of LONG and more symbols.
 
@@ -126,7 +126,7 @@ def _extend_hits(symbols: Any, d: Any, window: Any, crossing: int, scratch: Any)
     return numbers[0], numbers[1], longest
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _longest_short(length: int, gene: int, short_holders: Any, words: Any) -> Any:
     """Find the longest match of a D gene of at most SHORT symbols, as from update_longest."""
     group, bit = gene // GROUP * SHORTER, np.uint64(gene % GROUP)

@@ -7,7 +7,7 @@ numbers: integers modulo 2^64, or floating point if only the magnitude is needed
 from __future__ import annotations
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference
 from gangsaw.tasks.tcr.counting.kernels.stages.ends import WAYS
 from gangsaw.tasks.tcr.counting.kernels.stages.match import complement
@@ -15,7 +15,7 @@ from gangsaw.tasks.tcr.counting.kernels.wide.tables import Numbers, WideLimits, 
 from gangsaw.tasks.tcr.model.nucleotides import Codes
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def find_wide_palindromes(symbols: Codes, length: int, max_p: int, turns: Numbers) -> None:
     """Find the boundaries around which the reference is its own reverse complement.
 
@@ -29,7 +29,7 @@ def find_wide_palindromes(symbols: Codes, length: int, max_p: int, turns: Number
         turns[q] = t
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def leave_v(
     reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: WideWork
 ) -> None:
@@ -53,7 +53,7 @@ def leave_v(
         work.from_v[b * n_nus + k : (b + 1) * n_nus] = total
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def reach_j(
     reference: Reference, ways: NumpyArray, place: int, limits: WideLimits, work: WideWork
 ) -> None:
@@ -79,7 +79,7 @@ def reach_j(
         work.to_j[b * n_nus + k : (b + 1) * n_nus] = total
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def pass_junction(
     reference: Reference, source: NumpyArray, target: NumpyArray, limits: WideLimits, work: WideWork
 ) -> None:
@@ -101,7 +101,7 @@ def pass_junction(
                 target[b * n_nus + lane] += source[(b - m) * n_nus + lane] * strings
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def pass_d(
     reference: Reference,
     source: NumpyArray,
@@ -128,7 +128,7 @@ def pass_d(
                     target[b * n_nus + k] += source[a * n_nus + k] * ways
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def join_to_j(reference: Reference, source: NumpyArray, limits: WideLimits, work: WideWork) -> None:
     """Join partial paths to J: fill work.total[nu], the sum of source[b, nu] * work.to_j[b, nu]."""
     n_nus = len(limits.nus)
@@ -138,7 +138,7 @@ def join_to_j(reference: Reference, source: NumpyArray, limits: WideLimits, work
             work.total[k] += source[b * n_nus + k] * work.to_j[b * n_nus + k]
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def weigh_d(gene: int, p: int, reference: Reference, tables: WideTables, work: WideWork) -> None:
     """Fill work.weights[b, a]: in how many ways a D gene becomes R[a:b], a part of reference R.
 
@@ -156,7 +156,7 @@ def weigh_d(gene: int, p: int, reference: Reference, tables: WideTables, work: W
     weigh_pieces(reference, arrays, positions, work)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def weigh_pieces(
     reference: Reference,
     arrays: tuple[Codes, NumpyArray, NumpyArray],
@@ -191,7 +191,7 @@ def weigh_pieces(
                 add_palindromic_d(b, e, cut, left_ways, left, longest, work, side)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def add_palindromic_d(
     b: int,
     e: int,
@@ -221,7 +221,7 @@ def add_palindromic_d(
         work.weights[b * side + q - i] += cut * left_ways[left + i]
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def add_emptied(
     gene: int, p: int, reference: Reference, tables: WideTables, work: WideWork
 ) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference, References
 from gangsaw.tasks.tcr.counting.kernels.stages.calls import (
     add_up,
@@ -30,7 +30,7 @@ from gangsaw.tasks.tcr.counting.kernels.wide.exact import count_exact
 from gangsaw.tasks.tcr.counting.kernels.wide.tables import WideLimits, WideTables, WideWork
 
 
-@jit_norefs
+@jit(norefs=True)
 def count_wide_rows(
     rows: npt.NDArray[np.int64],
     references: References,
@@ -63,7 +63,7 @@ def count_wide_rows(
             count_exact(reference, tables, limits, work, outputs)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _leave_and_reach(
     v: int,
     j: int,
@@ -80,7 +80,7 @@ def _leave_and_reach(
     reach_j(reference, tables.j_ways, tables.j_offsets[j] + p * j_width, limits, work)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _call_d(
     gene: int,
     reference: Reference,
@@ -102,7 +102,7 @@ def _call_d(
     put_d_calls(gene, limits.n_d, found, reference, outputs, work.sums)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _weigh(
     gene: int, p: int, reference: Reference, tables: WideTables, limits: WideLimits, work: WideWork
 ) -> None:
@@ -111,7 +111,7 @@ def _weigh(
         add_emptied(gene, p, reference, tables, work)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _count_without_d(
     p: int, reference: Reference, limits: WideLimits, work: WideWork, outputs: Outputs
 ) -> None:
@@ -129,7 +129,7 @@ def _count_without_d(
     write_pi_counts(row, p, work.unit[0], limits, work.total, outputs.no_d_two)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _count_with_d(
     p: int,
     reference: Reference,
@@ -158,7 +158,7 @@ def _count_with_d(
         )
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _count_pairs(
     p: int,
     reference: Reference,
@@ -193,7 +193,7 @@ def _count_pairs(
             pair += 1
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def write_pi_counts(
     place: int, p: int, ways: int, limits: WideLimits, total: NumpyArray, out: NumpyArray
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.numba.jit import jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.counting.kernels.reference import Reference
 from gangsaw.tasks.tcr.counting.kernels.stages.ends import WAYS
 from gangsaw.tasks.tcr.counting.kernels.stages.scratch import Outputs
@@ -11,7 +11,7 @@ from gangsaw.tasks.tcr.counting.kernels.wide.chain import weigh_pieces
 from gangsaw.tasks.tcr.counting.kernels.wide.tables import WideLimits, WideTables, WideWork
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def count_exact(
     reference: Reference, tables: WideTables, limits: WideLimits, work: WideWork, outputs: Outputs
 ) -> None:
@@ -32,7 +32,7 @@ def count_exact(
         _put(work, totals, outputs.dp1_nonempty, (row * limits.n_d + gene) * totals)
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _leave_v(reference: Reference, limits: WideLimits, work: WideWork) -> None:
     """Fill work.from_v[b, n]: numbers of paths to boundary b by V and exactly n n-nucleotides."""
     side = reference.length + 1
@@ -47,7 +47,7 @@ def _leave_v(reference: Reference, limits: WideLimits, work: WideWork) -> None:
             work.from_v[b * side + n] = 0
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _sum(reference: Reference, has_d: bool, limits: WideLimits, work: WideWork) -> None:
     """Fill work.total[n]: numbers of paths V N D N J with n n-nucleotides.
 
@@ -77,7 +77,7 @@ def _sum(reference: Reference, has_d: bool, limits: WideLimits, work: WideWork) 
                 work.total[n] += work.after_d[n]
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _sum_without_d(reference: Reference, limits: WideLimits, work: WideWork) -> None:
     """Fill work.total[n]: numbers of paths V N J with n n-nucleotides."""
     side = reference.length + 1
@@ -87,7 +87,7 @@ def _sum_without_d(reference: Reference, limits: WideLimits, work: WideWork) -> 
             work.total[n] += work.from_v[b * side + n]
 
 
-@jit_norefs_part
+@jit(part=True, norefs=True)
 def _put(work: WideWork, totals: int, out: NumpyArray, at: int) -> None:
     for n in range(totals):
         out[at + n] = work.total[n]
