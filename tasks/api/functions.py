@@ -14,14 +14,14 @@ from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.api.arguments import (
     Named,
-    as_made,
-    as_stored,
     check_client,
     check_stream,
+    choose_recorded_format,
     list_changed_flags,
     open_field_reader,
-    opened_source,
+    open_given_source,
     readable_source,
+    restore_stored_form,
     source_options,
     split_options,
 )
@@ -30,36 +30,36 @@ from gangsaw.tasks.api.workers import page_of as page_of
 from gangsaw.tasks.api.workers import status as status
 from gangsaw.tasks.api.workers import workers as workers
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import current_counters, job_of
+from gangsaw.tasks.engine.report.counters import count_as_job, current_counters
 from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.engine.run.run import Options
-from gangsaw.tasks.engine.scheduling.worker_pools import checked_device
+from gangsaw.tasks.engine.scheduling.worker_pools import check_device
 from gangsaw.tasks.formats.contract.format import ExportOptions, SourceOptions, Work
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.formats.contract.opening import paths_of
 from gangsaw.tasks.formats.exporting.export import check_store_target
 from gangsaw.tasks.jobs import compress as jobs
 from gangsaw.tasks.jobs.choice.recipe import Recipe
-from gangsaw.tasks.jobs.chunks.device import check_here
+from gangsaw.tasks.jobs.chunks.device import require_device
 from gangsaw.tasks.jobs.compress import Summary
 from gangsaw.tasks.jobs.figures.report import StoreInfo, describe
 from gangsaw.tasks.jobs.sizes import files_bytes
-from gangsaw.tasks.jobs.steps.stages import scratch_of, staged, staged_at_target
+from gangsaw.tasks.jobs.steps.stages import run_stages, run_stages_at_target, scratch_of
 from gangsaw.tasks.jobs.streams.spool import spool
-from gangsaw.tasks.jobs.verification.compared import compare_with_stream
+from gangsaw.tasks.jobs.verification.stream_comparison import compare_with_stream
 from gangsaw.tasks.jobs.verification.verify import Report
 from gangsaw.tasks.jobs.verification.verify import verify as check
 from gangsaw.tasks.sources.open_files import closes_files
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.arrays.layout import ChunkChoice
 from gangsaw.tasks.store.damage import parse_damage
-from gangsaw.tasks.store.objects.address import opened_with, why_no_store
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.address import add_options, explain_missing_store
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.objects.stores import StoreLike, as_address
-from gangsaw.tasks.store.objects.versions import Watch, Watched
+from gangsaw.tasks.store.objects.versions import Watch, WatchedSource
 from gangsaw.tasks.store.state.lease import refuse_leased
-from gangsaw.tasks.store.zip_target import packed_target
+from gangsaw.tasks.store.zip_target import pack_target
 
 StorageOptions: TypeAlias = Mapping[str, object] | None
 
@@ -127,8 +127,8 @@ def compress(
     """
     check_client(client)
     of_codecs, of_source = split_options(options)
-    with readable_source(opened_with(source, storage_options), of_source) as ready:
-        opened, watch = opened_source(cast("Named", ready), of_source, client)
+    with readable_source(add_options(source, storage_options), of_source) as ready:
+        opened, watch = open_given_source(cast("Named", ready), of_source, client)
         return encode(
             opened,
             as_address(target, storage_options, client=client, is_writable=True),
@@ -144,7 +144,7 @@ def compress(
 
 
 @closes_files
-@job_of("compress", "target")
+@count_as_job("compress", "target")
 def encode(
     source: Source | Stream,
     target: str | Path,
@@ -166,12 +166,12 @@ def encode(
     recipe.check()
     if isinstance(source, Stream):
         if resume:  # else the message might suggest to overwrite the target of a running job
-            refuse_leased(open_place(target, writable=True))
+            refuse_leased(open_prefix(target, writable=True))
         check_stream(source, recipe.options, resume)
     n_bytes = 0 if is_part or dry_run.is_on() else files_bytes(source)
     if (counters := current_counters()) is not None:
         counters.source_bytes = n_bytes
-    with packed_target(target, overwrite=overwrite, resume=resume) as folder:
+    with pack_target(target, overwrite=overwrite, resume=resume) as folder:
         summary = _encode(
             source,
             folder,
@@ -199,7 +199,7 @@ def _encode(
     on_progress: OnProgress | None,
     watch: Watch | None,
 ) -> Summary:
-    with staged_at_target(
+    with run_stages_at_target(
         source, target, client=client, resume=resume, overwrite=overwrite, on_progress=on_progress
     ) as ready:
         if isinstance(ready, Stream):
@@ -216,7 +216,7 @@ def _encode(
             )
             return replace(summary, notes=(*summary.notes, *getattr(ready, "notes", ())))
         return jobs.compress(
-            Watched(ready, watch) if watch is not None and ready is source else ready,
+            WatchedSource(ready, watch) if watch is not None and ready is source else ready,
             target,
             codec=recipe.codecs(ready, client),
             chunks=recipe.chunks,
@@ -230,7 +230,7 @@ def _encode(
 
 @extras_named()
 @closes_files
-@job_of("decompress", "target")
+@count_as_job("decompress", "target")
 def decompress(
     store: StoreLike,
     target: str | Path | Sequence[str | Path],
@@ -274,7 +274,7 @@ def decompress(
     return ExportJob(
         as_address(store, storage_options),
         source,
-        paths_of(opened_with(target, storage_options)),
+        paths_of(add_options(target, storage_options)),
         replace(wanted, own={**wanted.own, **own}),
         Work(overwrite, resume, client, on_progress, jobs.decompress, accept_loss, damage),
         is_on_gpu=options_for(device, client).device == "gpu",
@@ -283,7 +283,7 @@ def decompress(
 
 @extras_named()
 @closes_files
-@job_of("verify", "store")
+@count_as_job("verify", "store")
 def verify(
     store: StoreLike,
     *,
@@ -315,15 +315,15 @@ def verify(
     """
     store = as_address(store, storage_options, client=client, is_writable=adopt)
     if "://" not in store and not Path(store).exists():
-        raise BadParams(f"{store}: no such store{why_no_store(store)}")
-    against = opened_with(against, storage_options)
+        raise BadParams(f"{store}: no such store{explain_missing_store(store)}")
+    against = add_options(against, storage_options)
     wanted = source_options(options, options)
     if against is None and (asked := list_changed_flags(wanted)):
         raise BadParams(f"{join_words(asked)} tells of a source: name it by --against")
-    wanted = as_made(wanted, against, str(store))
+    wanted = choose_recorded_format(wanted, against, str(store))
     whole = replace(wanted, accept_loss=True)  # missing variables are reported, not raised
     with readable_source(against, whole) as ready:
-        opened = None if ready is None else opened_source(ready, whole, client)
+        opened = None if ready is None else open_given_source(ready, whole, client)
         dry_run.stop(lambda: JobPlan(str(store), ()))
         how = options_for(device, client)
         run = partial(
@@ -331,10 +331,10 @@ def verify(
         )
         if opened is None:
             return run()
-        return _compared(run, store, opened, open_field_reader(ready, wanted, opened[0]), wanted)
+        return _compare(run, store, opened, open_field_reader(ready, wanted, opened[0]), wanted)
 
 
-def _compared(
+def _compare(
     run: partial[Report],
     store: str,
     opened: tuple[Source | Stream, Watch],
@@ -342,11 +342,11 @@ def _compared(
     wanted: SourceOptions,
 ) -> Report:
     """Run `verify` (`run`) on a store, and compare the store with an open source or stream."""
-    other = as_stored(opened[0], store)
+    other = restore_stored_form(opened[0], store)
     with (
-        opened[1].checked(),
+        opened[1].check_at_end(),
         TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
-        staged(other, lambda name: Path(folder, name)) as ready,
+        run_stages(other, lambda name: Path(folder, name)) as ready,
     ):
         if isinstance(ready, Stream):
             return compare_with_stream(run(), store, ready, reader)
@@ -358,8 +358,8 @@ def options_for(device: str, client: Client | None) -> Options:
     """Return the job options for a device; without a client this process must have it."""
     check_client(client)
     if client is None:
-        check_here(device)
-    return Options(device=checked_device(device))
+        require_device(device)
+    return Options(device=check_device(device))
 
 
 @extras_named()
@@ -383,7 +383,7 @@ def open(  # the name in xarray and zarr
     `open_datatree`. Raises BadParams if there is no group.
     """
     from gangsaw.tasks.api.xarray_accessor import register
-    from gangsaw.tasks.formats.python_objects.opened import open_as_xarray
+    from gangsaw.tasks.formats.python_objects.xarray_stores import open_as_xarray
 
     register()
     return open_as_xarray(as_address(store, storage_options), group, options)

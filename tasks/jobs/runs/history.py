@@ -8,15 +8,15 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from gangsaw.tasks.engine.report.counters import JobCounters, job
-from gangsaw.tasks.store.objects.prefix import Place
-from gangsaw.tasks.store.state.history import PastJob, note
+from gangsaw.tasks.engine.report.counters import JobCounters, count_job
+from gangsaw.tasks.store.objects.prefix import Prefix
+from gangsaw.tasks.store.state.history import PastJob, append_entry
 from gangsaw.tasks.store.state.lease import LeaseLost
 from gangsaw.tasks.store.state.target import JOB, Target
 
 
 @contextmanager
-def published(kind: str, target: Target, arrays: Collection[str]) -> Iterator[None]:
+def publish_and_record(kind: str, target: Target, arrays: Collection[str]) -> Iterator[None]:
     """Publish a store at its final address and extend its history, at the end of the block.
 
     See `record_job`.
@@ -36,24 +36,28 @@ def record_job(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[Non
     target : target of the store; after success, the store is at its final address
     arrays : names of the arrays of the store, some of which the block may remove
     """
-    with job(kind, target.final) as counters:
+    with count_job(kind, target.final) as counters:
         try:
             yield
         except LeaseLost:  # another job owns the history now
             raise
         except BaseException as error:
             is_interrupt = isinstance(error, KeyboardInterrupt)
-            _note(target.work, arrays, counters, "interrupted" if is_interrupt else "failed")
+            _append_entry(
+                target.work, arrays, counters, "interrupted" if is_interrupt else "failed"
+            )
             raise
-        _note(target.final, arrays, counters, "done")
+        _append_entry(target.final, arrays, counters, "done")
 
 
-def _note(store: Place, arrays: Iterable[str], counters: JobCounters, outcome: str) -> None:
+def _append_entry(
+    store: Prefix, arrays: Iterable[str], counters: JobCounters, outcome: str
+) -> None:
     with suppress(OSError):
         first = min(arrays, default="")
         array = store / first if first else store
         if array.has(JOB):  # a failed job may have moved its store away
-            note(array, _entry(counters, outcome))
+            append_entry(array, _entry(counters, outcome))
 
 
 def _entry(counters: JobCounters, outcome: str) -> PastJob:

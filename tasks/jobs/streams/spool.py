@@ -23,21 +23,21 @@ from zarr.core.buffer import Buffer, default_buffer_prototype
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import at
+from gangsaw.tasks.engine.report.counters import attribute_to_codec
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.engine.run.run import Options, run
+from gangsaw.tasks.engine.run.run import Options, run_batches
 from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import choose_layouts
 from gangsaw.tasks.jobs.chunks.device import COPIES, device_of_most, host_notes
 from gangsaw.tasks.jobs.compress import Summary, check_codecs
 from gangsaw.tasks.jobs.runs.arrays import ArraysTask
 from gangsaw.tasks.jobs.runs.counters import codec_named
-from gangsaw.tasks.jobs.runs.history import published
+from gangsaw.tasks.jobs.runs.history import publish_and_record
 from gangsaw.tasks.jobs.runs.plan import plan_of
-from gangsaw.tasks.jobs.runs.resume import can_be_resumed
-from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
-from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped, row_bytes, sampled
-from gangsaw.tasks.jobs.streams.summaries import find_summary, stood_for, summary_attributes
+from gangsaw.tasks.jobs.runs.resume import hint_at_resume
+from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StoredStep
+from gangsaw.tasks.jobs.streams.regroup import Backlog, read_sample, regroup, row_bytes
+from gangsaw.tasks.jobs.streams.summaries import count_encoded, find_summary, summary_attributes
 from gangsaw.tasks.sources.source import Coordinate, Description, Stream, optional_names
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.arrays.layout import (
@@ -47,11 +47,11 @@ from gangsaw.tasks.store.arrays.layout import (
     CodecChoices,
     check_axes,
 )
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.skeleton import build_objects, digest
 from gangsaw.tasks.store.state.journal import FOLDER, Job
-from gangsaw.tasks.store.state.lease import Lease, leased
+from gangsaw.tasks.store.state.lease import Lease, hold_lease
 from gangsaw.tasks.store.state.manifest import read_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import (
@@ -62,7 +62,7 @@ from gangsaw.tasks.store.state.target import (
     find_begun,
     write_skeleton,
 )
-from gangsaw.tasks.store.typed import text_at
+from gangsaw.tasks.store.state_fields import text_at
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -125,24 +125,24 @@ def spool(
         A chunk could not be encoded or stored, the workers are gone, or a file of the stream
         changed while it was read, and the output of this run is discarded.
     """
-    started, watch = time.monotonic(), Watch.of(stream)
+    started, watch = time.monotonic(), Watch.of_sources(stream)
     lengths = {array.name: _rows(array, chunks) for array in stream.arrays}
-    rows, pieces = sampled(stream, lengths)
+    rows, pieces = read_sample(stream, lengths)
     sample = _sample(stream, rows, lengths)
     layouts = _layouts(sample, choose(sample), chunks)
     objects = build_objects(stream.name, stream.arrays, stream.coords, stream.attrs, layouts)
     jobs = {array.name: _job(sample, array, objects, layouts) for array in stream.arrays}
-    final = open_place(target, writable=True)
+    final = open_prefix(target, writable=True)
     if options is not None and options.device == "gpu":
         check_codecs({f"{final}/{n}": objects[f"{n}/{METADATA}"].to_bytes() for n in layouts})
-    with leased(final) as lease:
+    with hold_lease(final) as lease:
         origins = {name: job.to_json() for name, job in jobs.items()}
         begun = find_begun(final, origins, lease.confirm) if resume else None
         identity = _identity(sample, watch)
         if begun is not None and (done := _finished(begun.work, jobs)):
             _check_same(begun.work, done, identity)
             known = _known_summary(str(final), begun.work, done, started, options)
-            return stood_for(known, stream, summary_attributes(begun.work))
+            return count_encoded(known, stream, summary_attributes(begun.work))
         parts = {array.name: rows[array.name].n_rows * row_bytes(array) for array in stream.arrays}
         used = device_of_most(
             {n: objects[f"{n}/{METADATA}"].to_bytes() for n in layouts}, parts, options
@@ -152,7 +152,7 @@ def spool(
         )
         dry_run.stop(lambda: plan_of(stream, target, layouts, objects))
         meter = Meter(0, on_progress, started)
-        with published("compress", place, jobs):
+        with publish_and_record("compress", place, jobs):
             _write_begin(place, objects, jobs, origins)
             arrays = {
                 array.name: GrowingArray(
@@ -164,8 +164,8 @@ def spool(
                 )
                 for array in sample.arrays
             }
-            steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
-            with watch.checked(lambda: _give_up(arrays, lease)):
+            steps = regroup(rows, pieces, {name: array.length for name, array in arrays.items()})
+            with watch.check_at_end(lambda: _give_up(arrays, lease)):
                 _fill(arrays, steps, _StreamMeter(stream, meter, lease), client, used)
             lease.confirm()
             _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
@@ -173,7 +173,7 @@ def spool(
     stored = {name: array.stored_metadata for name, array in arrays.items()}
     notes = host_notes(stored, "encode", options, used)
     whole = replace(find_summary(str(final), arrays, meter), notes=notes)
-    return stood_for(whole, stream, getattr(stream, "outcome", {}))
+    return count_encoded(whole, stream, getattr(stream, "outcome", {}))
 
 
 def _write_begin(
@@ -188,7 +188,7 @@ def _write_begin(
     write_skeleton(place, {**marks, **objects}, jobs)
 
 
-def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
+def _finished(work: Prefix, names: Iterable[str]) -> dict[str, Records]:
     """Return the manifest of each array by name; {} if the earlier run did not finish."""
     there = [name for name in names if (work / name).get(ORIGIN) is not None]
     found = {name: read_manifest(work / name) for name in there}
@@ -202,7 +202,7 @@ def _identity(sample: StreamHead, watch: Watch) -> str:
     return "; ".join([sample.identity(), *(f"{k} {v}" for k, v in watch.before.items())])
 
 
-def _check_same(work: Place, names: Iterable[str], identity: str) -> None:
+def _check_same(work: Prefix, names: Iterable[str], identity: str) -> None:
     """Raise BadParams if the files have changed since the store was finished."""
     for name in names:
         job = (work / name).get(JOB)
@@ -217,7 +217,7 @@ def _check_same(work: Place, names: Iterable[str], identity: str) -> None:
 
 def _known_summary(
     store: str,
-    work: Place,
+    work: Prefix,
     manifests: Mapping[str, Records],
     started: float,
     options: Options | None,
@@ -295,10 +295,10 @@ def _fill(
     """
     growing = list(arrays.values())
     folders = (array.place.folder for array in growing)
-    sees = (options or Options()).seeing(*(folder and folder / JOB for folder in folders))
+    sees = (options or Options()).with_paths(*(folder and folder / JOB for folder in folders))
     codecs = [codec_named(array.stored_metadata) for array in growing]
     order: deque[tuple[int, int]] = deque()  # array index and first chunk of each step
-    stored: dict[tuple[int, int], StepDone] = {}
+    stored: dict[tuple[int, int], StoredStep] = {}
 
     def batches() -> Iterator[StepBatch]:
         for name, _, samples in steps:
@@ -307,19 +307,19 @@ def _fill(
             order.append((step.array, step.batch.start))
             yield step
 
-    def on_done(batch: StepBatch, done: StepDone) -> None:
-        at(codecs[batch.array])
+    def on_done(batch: StepBatch, done: StoredStep) -> None:
+        attribute_to_codec(codecs[batch.array])
         stored[batch.array, batch.batch.start] = done
         while order and order[0] in stored:
-            array, records = growing[order[0][0]], _unchanged(stored.pop(order.popleft()))
+            array, records = growing[order[0][0]], _check_unchanged(stored.pop(order.popleft()))
             array.note(records)
             meter.add(records)
 
-    with can_be_resumed() if meter.is_repeatable else nullcontext():
-        run(_task(growing), batches(), on_done, client=client, options=sees)
+    with hint_at_resume() if meter.is_repeatable else nullcontext():
+        run_batches(_task(growing), batches(), on_done, client=client, options=sees)
 
 
-def _unchanged(done: StepDone) -> Records:
+def _check_unchanged(done: StoredStep) -> Records:
     if done.problems:
         raise BadParams(
             f"{done.problems[0]}; to resume, what an earlier run read must be unchanged: start "
@@ -328,7 +328,7 @@ def _unchanged(done: StepDone) -> Records:
     return done.records
 
 
-def _task(arrays: Sequence[GrowingArray]) -> ArraysTask[range, StepDone]:
+def _task(arrays: Sequence[GrowingArray]) -> ArraysTask[range, StoredStep]:
     peak = max(array.peak_bytes for array in arrays)
     carried = max(array.step_bytes for array in arrays)
     most = peak + COPIES * carried  # host memory of a task on a GPU
@@ -376,7 +376,7 @@ def _give_up(arrays: Mapping[str, GrowingArray], lease: Lease) -> None:
 
 
 def _finish(
-    work: Place, arrays: dict[str, GrowingArray], metadata: bytes, stream: Stream, identity: str
+    work: Prefix, arrays: dict[str, GrowingArray], metadata: bytes, stream: Stream, identity: str
 ) -> None:
     """Write the extents of the arrays, then the metadata of the group, and the manifests last.
 

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.genomics.sequences.ragged import Ragged
-from gangsaw.tasks.search.fm_index.by_rows import RowIndex, count_row_ranges
 from gangsaw.tasks.search.fm_index.byte_index import count_byte_values
 from gangsaw.tasks.search.fm_index.packed import Bytes
+from gangsaw.tasks.search.fm_index.row_index import RowIndex, count_row_ranges
 from gangsaw.tasks.search.fm_index.samples import Positions
-from gangsaw.tasks.search.stored.opened import IndexedText
+from gangsaw.tasks.search.stored.indexed_text import IndexedText
 
 DENSE = 512  # a pattern is dense, and scanned for, with a hit per so many bases of the chunk
 WORTH = 64  # a scan needs a dense hit per so many bases: the text must be read and decoded
@@ -26,7 +26,7 @@ LONGEST = 64  # longest scanned pattern: each base is compared at all remaining 
 COPIES = 4  # bytes of memory per base of a chunk: the text, its codes, comparison masks
 
 
-def located(
+def locate_in_chunk(
     text: IndexedText, number: int, index: RowIndex, patterns: Ragged
 ) -> tuple[Positions, Positions]:
     """Locate patterns in a chunk by its index, or by a scan of its text if they occur often.
@@ -48,9 +48,9 @@ def located(
     is_dense = (counts * DENSE > index.n) & (lengths <= LONGEST)
     n_dense = int(counts[is_dense].sum())
     if n_dense < LEAST or n_dense * WORTH < index.n:
-        return index.located_at(rows)
+        return index.locate_in_ranges(rows)
     sparse = np.flatnonzero(~is_dense)
-    which, place = index.located_at(rows[sparse])
+    which, place = index.locate_in_ranges(rows[sparse])
     parts = [(sparse[which], place)]
     find = _finder(text, number)
     for one in np.flatnonzero(is_dense):

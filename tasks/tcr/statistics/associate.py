@@ -158,7 +158,7 @@ def associate(
     """
     started, extras = time.monotonic(), extras or Extras()
     opened, table = open_all(stores), Path(table)
-    watch = Watch.by(lambda: all_versions(opened) | file_versions(table))
+    watch = Watch.of_versions(lambda: all_versions(opened) | file_versions(table))
     names = check_table(table, opened)
     total = largest_total(opened[0])
     columns = tuple(dict.fromkeys((total, *path_columns(opened[0], nu, pi))))
@@ -168,7 +168,7 @@ def associate(
         job = Passes(opened, table.absolute(), columns, around, folder, client, options, bars)
         if extras.pgen:
             model_of(opened[0], extras.species)  # report mistakes before hours of work
-        with watch.checked():
+        with watch.check_at_end():
             n = job.extract(texts=extras.pgen > 0)
         found = _ByColumn.of(job, total.name)
         correlated = job.correlate(n)

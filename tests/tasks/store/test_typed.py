@@ -12,7 +12,7 @@ import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.jobs.figures.report import describe
 from gangsaw.tasks.jobs.steps.work_folder import JOB, begin_steps
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.state.history import HISTORY
 from gangsaw.tasks.store.state.manifest import MANIFEST, open_manifest
 from gangsaw.tasks.store.state.records import (
@@ -22,7 +22,7 @@ from gangsaw.tasks.store.state.records import (
     unpack_records,
 )
 from gangsaw.tasks.store.state.target import JOB as TARGET_JOB
-from gangsaw.tasks.store.typed import as_count, read_fields, text_at
+from gangsaw.tasks.store.state_fields import as_count, read_fields, text_at
 
 WRONG = (None, "x", [], {}, -1, 1.5, True, 1 << 80)
 FIELDS = ("format", "job", "first", "count", "raw_bytes", "batches")
@@ -56,7 +56,7 @@ def _manifests(store: Path) -> list[bytes]:
 
 
 def test_manifests_with_wrong_fields_are_refused(store: Path) -> None:
-    made, array = _manifests(store), open_place(str(store)) / "data"
+    made, array = _manifests(store), open_prefix(str(store)) / "data"
     assert open_manifest(array) is not None
     for data in made:
         (store / "data" / MANIFEST).write_bytes(data)
