@@ -20,8 +20,8 @@ AGAIN_SECONDS = 0.05
 SWALLOWING = ("__del__", "_gc_callback")  # functions whose exceptions Python prints and ignores
 
 
-class Waiting:
-    """Signal handler that defers Ctrl-C to the next safe point, where `let_in` is called."""
+class DeferredInterrupts:
+    """Signal handler that defers Ctrl-C to the next safe point, a call of `raise_deferred`."""
 
     def __init__(self) -> None:
         self.arrived = self.is_let_in = False
@@ -43,19 +43,19 @@ class Waiting:
             signal.pthread_kill(main, number)
 
     @contextmanager
-    def at_once(self) -> Iterator[None]:
+    def allow_interrupts(self) -> Iterator[None]:
         """Let interrupts act at once within the block, for reads that may block for ever.
 
         An interrupt that a `__del__` swallows there acts at the next safe point.
         """
-        self.let_in()
+        self.raise_deferred()
         self.is_let_in = True
         try:
             yield
         finally:
             self.is_let_in = False
 
-    def let_in(self) -> None:
+    def raise_deferred(self) -> None:
         """Raise KeyboardInterrupt, once, if an interrupt has been deferred."""
         if self.arrived:
             self.arrived = False
@@ -72,17 +72,20 @@ def _is_swallowed(frame: FrameType | None) -> bool:
 
 
 @contextmanager
-def interrupts_wait() -> Iterator[Waiting]:
-    """Defer signals that raise KeyboardInterrupt to `let_in`, or to the end of the block.
+def defer_interrupts() -> Iterator[DeferredInterrupts]:
+    """Defer signals that raise KeyboardInterrupt to `raise_deferred`, or to the end of the block.
 
     Other signals, such as SIGTERM with its default action, act as before. A nested block shares the
     handler of the outer one.
     """
     outer = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
-    if isinstance(outer, Waiting) and threading.current_thread() is threading.main_thread():
+    if (
+        isinstance(outer, DeferredInterrupts)
+        and threading.current_thread() is threading.main_thread()
+    ):
         yield outer
         return
-    waiting = Waiting()
+    waiting = DeferredInterrupts()
     if threading.current_thread() is not threading.main_thread():
         yield waiting  # signals arrive only in the main thread
         return
@@ -94,4 +97,4 @@ def interrupts_wait() -> Iterator[Waiting]:
     finally:
         for number in held:
             signal.signal(number, signal.default_int_handler)
-        waiting.let_in()
+        waiting.raise_deferred()

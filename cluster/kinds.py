@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from gangsaw.cluster.config import ADDRESS, Certificates, ClusterConfig
 from gangsaw.cluster.identity import identity_of
-from gangsaw.cluster.messages import Teller, silence
+from gangsaw.cluster.messages import StateLogger, silence
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -35,7 +35,7 @@ KINDS = {
 ON_GPUS = {"cuda", "slurm", "kubernetes"}
 
 
-def configured(cluster: str, config: ClusterConfig) -> ClusterConfig:
+def complete_config(cluster: str, config: ClusterConfig) -> ClusterConfig:
     """Return the configuration for a kind of cluster, or for the address of a scheduler.
 
     Without either it is this machine, with its GPUs if the device is "gpu".
@@ -105,7 +105,7 @@ def wait_for_workers(client: Client, config: ClusterConfig) -> None:
         return
     from gangsaw.cluster.settings import seconds
 
-    limit, began, told = seconds("wait-seconds") or inf, time.monotonic(), Teller(log)
+    limit, began, told = seconds("wait-seconds") or inf, time.monotonic(), StateLogger(log)
     heard, there = began, 0
     while (found := _n_running(client, HEARD_SECONDS)) is None or found < wanted:
         now = time.monotonic()
@@ -119,10 +119,12 @@ def wait_for_workers(client: Client, config: ClusterConfig) -> None:
         if now - began >= limit:
             raise ConnectionError(f"{there} of {wanted} workers came within {limit:g} s")
         if found is None:
-            told.tell(f"{_named(client)} does not answer: {there} of {wanted} workers were there")
+            told.log_state(
+                f"{_named(client)} does not answer: {there} of {wanted} workers were there"
+            )
         elif now - began >= SAY_SECONDS:
             whom = getattr(client.cluster, "queued", "") or "the others"
-            told.tell(f"{there} of {wanted} workers are there: waiting for {whom}")
+            told.log_state(f"{there} of {wanted} workers are there: waiting for {whom}")
         time.sleep(ASK_SECONDS)
 
 
@@ -219,5 +221,5 @@ def connect(
         dashboard=dashboard,
         silent=silent,
     )
-    with start(configured(cluster, config)) as client:
+    with start(complete_config(cluster, config)) as client:
         yield client

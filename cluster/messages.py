@@ -35,13 +35,13 @@ def silence() -> Iterator[None]:
             logger.setLevel(level)
 
 
-class Teller:
+class StateLogger:
     """Logger of a changing state: it logs a new line at once, an unchanged one once a minute."""
 
     def __init__(self, log: logging.Logger) -> None:
         self.log, self.last, self.since = log, "", -math.inf
 
-    def tell(self, line: str) -> None:
+    def log_state(self, line: str) -> None:
         """Log the line, unless it is the last one and was logged recently."""
         now = time.monotonic()
         if line != self.last or now - self.since >= AGAIN_SECONDS:

@@ -62,12 +62,12 @@ def named_certificates(files: Certificates) -> Security | None:
     return None
 
 
-def in_files(security: Security, folder: Path) -> Security:
+def write_to_files(security: Security, folder: Path) -> Security:
     """Write certificates that are in memory to files of this private folder; return their paths."""
     named = {}
     for field in FIELDS:
         text = getattr(security, field) or ""
-        named[field] = str(_written(folder / field, text)) if "\n" in text else text or None
+        named[field] = str(_write(folder / field, text)) if "\n" in text else text or None
     return Security(require_encryption=True, **named)
 
 
@@ -79,12 +79,12 @@ def key_folder(parent: Path) -> Iterator[Path]:
     """
     for folder in parent.glob(f"{KEYS}*"):
         _sweep(folder)
-    with TemporaryDirectory("", KEYS, parent) as made, _locked(Path(made)):
+    with TemporaryDirectory("", KEYS, parent) as made, _lock(Path(made)):
         yield Path(made)
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     with (folder / f"{IN_USE}.new").open("wb") as file:
         with suppress(OSError):  # without locks the folder counts as used until it is old
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -103,7 +103,7 @@ def _sweep(folder: Path) -> None:
             shutil.rmtree(folder)
 
 
-def _written(file: Path, text: str) -> Path:
+def _write(file: Path, text: str) -> Path:
     file.touch(mode=0o600)
     file.write_text(text, encoding="utf-8")
     return file

@@ -132,7 +132,7 @@ def bounds(config: ClusterConfig, settings: KindSettings, what: str) -> tuple[in
     return least, most
 
 
-def imported(module: str, package: str, extra: str) -> ModuleType:
+def import_for_kind(module: str, package: str, extra: str) -> ModuleType:
     """Import a module that a kind of cluster needs.
 
     Raises ModuleNotFoundError with the package to install.

@@ -142,7 +142,7 @@ from gangsaw.cli import main
 from gangsaw.tasks.formats.contract import table
 
 assert table.formats()["twice"].title == "Sound"
-assert table.how_sure(table.formats()["twice"], None)
+assert table.rate_confidence(table.formats()["twice"], None)
 assert main(["twice"]) == 0
 assert main(["--help"]) == 0
 """

@@ -33,7 +33,7 @@ USED = {
         "_reduce": "numba.core.compiler.CompileResult",
     },
     "tasks/jobs/choice/registered.py": {"_decode_sync": CODEC, "_encode_sync": CODEC},
-    "tasks/formats/python_objects/opened.py": {"_store": "zarr.storage.WrapperStore"},
+    "tasks/formats/python_objects/xarray_stores.py": {"_store": "zarr.storage.WrapperStore"},
     "tasks/store/objects/arrays_only.py": {"_store": "zarr.storage.WrapperStore"},
     "tasks/store/arrays/codec_pipeline.py": {"_decode_sync": CODEC, "_encode_sync": CODEC},
     "tasks/store/source.py": {"_async_array": "zarr.Array"},

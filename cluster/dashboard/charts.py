@@ -50,7 +50,7 @@ def _plain(title: str, name: str, **options: object) -> figure:
     return plot
 
 
-class Curve:
+class ThroughputCurve:
     """Chart of a job's throughput over time."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Curve:
             base=60, mantissas=[1, 5, 10, 20, 30], min_interval=1
         )
         self.root.xaxis.formatter = CustomJSTickFormatter(code=CLOCK)
-        _inked(self.root)
+        _draw_frame(self.root)
 
     def show(self, state: JobState | None) -> None:
         """Draw the curve of a job; None clears it."""
@@ -99,7 +99,7 @@ def rates(points: Sequence[tuple[float, int, int]]) -> list[tuple[float, float]]
     return [(points[0][0], found[0][1]), *found] if found else []
 
 
-def _inked(plot: Plot) -> None:
+def _draw_frame(plot: Plot) -> None:
     for axis in plot.axis:
         axis.axis_line_color = axis.major_tick_line_color = GRID
         axis.minor_tick_line_color = None
@@ -108,7 +108,7 @@ def _inked(plot: Plot) -> None:
     plot.grid.grid_line_color = GRID
 
 
-class Map:
+class ChunkMapChart:
     """Chart of the chunks of a job in rows: done, failed or missing.
 
     A cell stands for several chunks in a large job.

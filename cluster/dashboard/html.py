@@ -103,7 +103,7 @@ def chosen_job(state: JobState | None) -> str:
     """Return the HTML of the figures and failures of the selected job."""
     if state is None:
         return ""
-    still = state.still > RECENT_SECONDS
+    still = state.seconds_since_progress > RECENT_SECONDS
     numbers = [
         ("done", _of_total(state)),
         ("left", f"{state.left:,}" if state.total else "unknown"),
@@ -117,7 +117,7 @@ def chosen_job(state: JobState | None) -> str:
         ("failed", _failed(state.failed) if state.failed else ""),
         (
             "since the last chunk",
-            f"<span class='warn'>{clock(state.still)}</span>" if still else "",
+            f"<span class='warn'>{clock(state.seconds_since_progress)}</span>" if still else "",
         ),
     ]
     shown = "".join(f"<span class='muted'><b>{v}</b>{k}</span>" for k, v in numbers if v)

@@ -83,7 +83,7 @@ class JobState:
     store: str = ""
     client: str = ""
     began: float = field(default_factory=time.time)
-    told: float = 0.0
+    last_message: float = 0.0
     ended: float = 0.0
     outcome: str = "running"
     step: str = ""
@@ -137,7 +137,7 @@ class JobState:
         return self.left / pace if self.is_running and self.total and pace else None
 
     @property
-    def still(self) -> float:
+    def seconds_since_progress(self) -> float:
         """Seconds since the last progress of a running job; 0 for an ended one."""
         last = next((p for p in reversed(self.points) if p[1:] != self.points[-1][1:]), None)
         moved = self.points[0] if last is None else self.points[self.points.index(last) + 1]
@@ -150,9 +150,9 @@ class JobState:
         grown = last[column] - first[column]
         return grown / max(now - first[0], 1e-3) if grown else 0.0
 
-    def hear(self, message: Message) -> Iterator[tuple[Key, Amount]]:
+    def update(self, message: Message) -> Iterator[tuple[Key, Amount]]:
         """Update the state from a client's message; yield its amounts by codec, backend, worker."""
-        self.told = time.time()
+        self.last_message = time.time()
         for name in ("kind", "store", "client", "step"):
             setattr(self, name, str(message.get(name, getattr(self, name))))
         for name in ("done", "total", "resumed", "decoded", "encoded", "run_bytes"):
@@ -188,7 +188,7 @@ class JobState:
 
     def _point(self) -> None:
         chunks = 0 if self.step else self.done - self.resumed
-        self.points.append((self.told - self.began, self.run_bytes, chunks))
+        self.points.append((self.last_message - self.began, self.run_bytes, chunks))
         if len(self.points) > MOST_POINTS:
             self.points = [self.points[0], *self.points[2::2]]
 
@@ -205,19 +205,19 @@ class Jobs:
         self.sums: dict[tuple[str, str, str], Amount] = defaultdict(Amount)  # codec, backend, kind
         self.last_progress = 0.0
 
-    def hear(self, message: Message) -> None:
+    def update(self, message: Message) -> None:
         """Update the state of a job from a client's message."""
         name = str(message["job"])
         state = self.jobs.get(name)
         if state is None:
             state = self.jobs[name] = JobState(name)
             self._forget()
-        for (codec, backend, _), new in state.hear(message):
+        for (codec, backend, _), new in state.update(message):
             self.sums[codec, backend, state.kind].add(new)
             if new.chunks:
-                self.last_progress = state.told
+                self.last_progress = state.last_message
 
-    def lose(self, client: str) -> None:
+    def mark_lost(self, client: str) -> None:
         """Mark the running jobs of a client as "lost", since the client is gone."""
         for state in self.running:
             if state.client == client:

@@ -12,7 +12,7 @@ from distributed.dashboard.core import BokehApplication
 from distributed.dashboard.scheduler import template_variables
 from tornado.ioloop import IOLoop
 
-from gangsaw.cluster.dashboard.charts import Curve, Map
+from gangsaw.cluster.dashboard.charts import ChunkMapChart, ThroughputCurve
 from gangsaw.cluster.dashboard.figures import names_of
 from gangsaw.cluster.dashboard.html import chosen_job, jobs_table, parts_tables, summary
 from gangsaw.cluster.dashboard.jobs import Jobs, JobState
@@ -64,12 +64,12 @@ class _JobsPage:
         self.texts = {
             name: Div(name=name, stylesheets=[style], sizing_mode="stretch_width") for name in names
         }
-        self.curve, self.map = Curve(), Map()
+        self.curve, self.map = ThroughputCurve(), ChunkMapChart()
         self.shown: tuple[str, float] | None = None  # drawn job, and time of its last message
 
     def begin(self, extra: dict[str, object]) -> None:
         """Build the page, and update it periodically."""
-        self.look()
+        self.update()
         for root in (*self.texts.values(), self.curve.root, self.map.root):
             self.document.add_root(root)
         self.document.title = "Dask: Gangsaw"
@@ -78,9 +78,9 @@ class _JobsPage:
         state = "" if self.texts["chosen"].text else "empty"
         self.document.template_variables.update(extra, css=css, state=state)
         self.texts["chosen"].js_on_change("text", CustomJS(code=EMPTY))
-        self.document.add_periodic_callback(self.look, LOOK_MILLISECONDS)
+        self.document.add_periodic_callback(self.update, LOOK_MILLISECONDS)
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Update the texts and charts that changed since the last call; others are not sent."""
         jobs = self.jobs.newest_first
         chosen = self._chosen(jobs)
@@ -93,7 +93,7 @@ class _JobsPage:
         for name, text in texts.items():
             if self.texts[name].text != text:
                 self.texts[name].text = text
-        shown = None if chosen is None else (chosen.job, chosen.told)
+        shown = None if chosen is None else (chosen.job, chosen.last_message)
         if self.shown is None or shown != self.shown:
             self.curve.show(chosen)
             self.map.show(chosen)

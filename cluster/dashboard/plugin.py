@@ -48,13 +48,13 @@ class Dashboard(SchedulerPlugin):  # type: ignore[misc]
         if topic != TOPIC:
             return
         try:
-            self.jobs.hear(msg)
+            self.jobs.update(msg)
         except Exception:  # any client may send events
             log.debug("an event that tells nothing of a job: %r", msg, exc_info=True)
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
         """Mark the running jobs of this client as lost."""
-        self.jobs.lose(client)
+        self.jobs.mark_lost(client)
 
     def answer(self) -> dict[str, object]:
         """Return the figures of jobs and workers; a handler that clients call on the scheduler."""

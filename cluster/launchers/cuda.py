@@ -14,7 +14,7 @@ from distributed import Client
 from distributed.deploy import Cluster
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.interrupts import interrupts_wait
+from gangsaw.cluster.interrupts import defer_interrupts
 from gangsaw.cluster.launchers.local import KEEP_MEMORY, LOOPBACK, PRELOAD
 from gangsaw.cluster.security import security_of
 from gangsaw.cluster.settings import setting
@@ -46,8 +46,8 @@ def start(config: ClusterConfig) -> Iterator[Client]:
         There are fewer GPUs than workers.
     """
     with dask.config.set(KEEP_MEMORY), ExitStack() as stack:
-        with interrupts_wait():
-            cluster = stack.enter_context(_made(_cluster_type(), config))
+        with defer_interrupts():
+            cluster = stack.enter_context(_make_cluster(_cluster_type(), config))
         yield stack.enter_context(Client(cluster, set_as_default=False))
 
 
@@ -62,7 +62,7 @@ def _cluster_type() -> ClusterType:
     return found
 
 
-def _made(cluster_type: ClusterType, config: ClusterConfig) -> Cluster:
+def _make_cluster(cluster_type: ClusterType, config: ClusterConfig) -> Cluster:
     try:
         return cluster_type(**_options(config))
     except Exception as error:  # NVML, its absence and drivers raise unrelated types

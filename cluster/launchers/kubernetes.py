@@ -16,10 +16,10 @@ from distributed.deploy import Cluster
 from tornado.ioloop import PeriodicCallback
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.interrupts import interrupts_wait
+from gangsaw.cluster.interrupts import defer_interrupts
 from gangsaw.cluster.launchers.pod_spec import Spec, cluster_spec
-from gangsaw.cluster.messages import Teller
-from gangsaw.cluster.settings import bounds, imported, settings_of
+from gangsaw.cluster.messages import StateLogger
+from gangsaw.cluster.settings import bounds, import_for_kind, settings_of
 
 log = logging.getLogger(__name__)
 
@@ -73,12 +73,12 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     settings = settings_of("kubernetes")
     least, most = bounds(config, settings, "workers")
     spec = cluster_spec(config, settings, least)
-    module = imported("dask_kubernetes.operator", "dask-kubernetes", "kubernetes")
+    module = import_for_kind("dask_kubernetes.operator", "dask-kubernetes", "kubernetes")
     with ExitStack() as stack:
         try:
             asked = stack.enter_context(_create_cluster(spec, settings.text("namespace") or None))
             _wait_for_scheduler(asked)
-            with interrupts_wait():
+            with defer_interrupts():
                 cluster = stack.enter_context(
                     module.KubeCluster.from_name(
                         asked.name, namespace=asked.namespace, quiet=config.silent
@@ -112,15 +112,15 @@ def _create_cluster(spec: Spec, namespace: str | None) -> Iterator[Resource]:
 
 def _wait_for_scheduler(resource: Resource) -> None:
     """Wait until the pod of the scheduler runs; raise TimeoutError if no operator reacts."""
-    began, told = time.monotonic(), Teller(log)
+    began, told = time.monotonic(), StateLogger(log)
     while not _pods(resource, "Running", {"dask.org/component": "scheduler"}):
         seconds = time.monotonic() - began
         resource.refresh()
         if seconds > OPERATOR_SECONDS and not resource.raw.get("status"):
             raise TimeoutError(f"no operator of Dask took it within {OPERATOR_SECONDS:g} s")
         if seconds > SAY_SECONDS:
-            queued = waiting([pod.raw for pod in _pods(resource, "Pending")])
-            told.tell(f"no scheduler yet: waiting for {queued or 'its pod'}")
+            queued = describe_waiting_pods([pod.raw for pod in _pods(resource, "Pending")])
+            told.log_state(f"no scheduler yet: waiting for {queued or 'its pod'}")
         time.sleep(START_SECONDS)
 
 
@@ -149,20 +149,20 @@ class PodWatch:
 
     def start(self) -> None:
         """Poll the pods periodically as long as the cluster runs."""
-        self.again = PeriodicCallback(self.look, LOOK_SECONDS * 1000)
+        self.again = PeriodicCallback(self.poll, LOOK_SECONDS * 1000)
         self.cluster.loop.add_callback(self.again.start)
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Poll the pods once; keep the last text if the API server does not answer."""
         if self.cluster.status != Status.running:
             self.again.stop()
             return
         with suppress(Exception):
             pods = await asyncio.to_thread(_pods, self.cluster, "Pending")
-            self.cluster.queued = waiting([pod.raw for pod in pods])
+            self.cluster.queued = describe_waiting_pods([pod.raw for pod in pods])
 
 
-def waiting(pods: Sequence[Mapping[str, object]]) -> str:
+def describe_waiting_pods(pods: Sequence[Mapping[str, object]]) -> str:
     """Return a phrase with the number of pending pods and Kubernetes' reasons; "" for none."""
     if not pods:
         return ""

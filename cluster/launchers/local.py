@@ -15,7 +15,7 @@ from distributed import Client, LocalCluster
 from distributed.utils import LoopRunner
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.interrupts import interrupts_wait
+from gangsaw.cluster.interrupts import defer_interrupts
 from gangsaw.cluster.security import security_of
 from gangsaw.cluster.settings import setting
 
@@ -50,7 +50,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     """Yield a client of workers on this machine; stop the workers at the end."""
     workers, threads = config.size
     with dask.config.set({**KEEP_MEMORY, **LOOK_SELDOM}), ExitStack() as stack:
-        with interrupts_wait():
+        with defer_interrupts():
             runner = _deaf_runner()
             stack.callback(runner.stop)
             cluster = LocalCluster(
@@ -66,12 +66,12 @@ def start(config: ClusterConfig) -> Iterator[Client]:
                 silence_logs=logging.CRITICAL + 1 if config.silent else logging.WARNING,
                 **(_of_processes(config) if config.processes else {}),
             )
-            stack.enter_context(_closed_in_time(cluster))
+            stack.enter_context(_close_in_time(cluster))
         yield stack.enter_context(Client(cluster, set_as_default=False))
 
 
 @contextmanager
-def _closed_in_time(cluster: LocalCluster) -> Iterator[None]:
+def _close_in_time(cluster: LocalCluster) -> Iterator[None]:
     """Close the cluster at the end, by force if a worker does not end in time.
 
     Dask would wait without limit for a worker that is still starting.

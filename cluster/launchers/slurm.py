@@ -23,11 +23,11 @@ from distributed.deploy.spec import ProcessInterface
 from tornado.ioloop import PeriodicCallback
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.interrupts import interrupts_wait
+from gangsaw.cluster.interrupts import defer_interrupts
 from gangsaw.cluster.launchers.cuda import RESOURCES, THREADS
 from gangsaw.cluster.launchers.local import MALLOC
-from gangsaw.cluster.security import in_files, key_folder, security_of
-from gangsaw.cluster.settings import KindSettings, bounds, imported, setting, settings_of
+from gangsaw.cluster.security import key_folder, security_of, write_to_files
+from gangsaw.cluster.settings import KindSettings, bounds, import_for_kind, setting, settings_of
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
         A setting is wrong.
     """
     settings = settings_of("slurm")
-    cluster_type = imported("dask_jobqueue", "dask-jobqueue", "slurm").SLURMCluster
+    cluster_type = import_for_kind("dask_jobqueue", "dask-jobqueue", "slurm").SLURMCluster
     least, most = bounds(config, settings, "jobs")
     options = job_options(config, settings)
     if shutil.which("sbatch") is None:
@@ -69,7 +69,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     with dask.config.set(lost), ExitStack() as stack:
         security = _for_all_nodes(security_of(config), _folder(settings), stack)
         stack.callback(_cancel_all, options["job_name"])
-        with interrupts_wait():
+        with defer_interrupts():
             cluster = stack.enter_context(cluster_type(**options, security=security))
             cluster.adapt(minimum_jobs=least, maximum_jobs=most, **ADAPTIVE)
             JobWatch(cluster, _folder(settings) / "logs").start()
@@ -90,10 +90,10 @@ class JobWatch:
 
     def start(self) -> None:
         """Poll the queue periodically as long as the cluster runs."""
-        self.again = PeriodicCallback(self.look, QUEUE_SECONDS * 1000)
+        self.again = PeriodicCallback(self.poll, QUEUE_SECONDS * 1000)
         self.cluster.loop.add_callback(self.again.start)
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Poll the queue once, if any job has no worker."""
         if self.cluster.status != Status.running:
             self.again.stop()
@@ -103,7 +103,9 @@ class JobWatch:
         self.ended = 0 if there else self.ended
         queue = await self.queue(next(iter(jobs.values()))) if jobs else {}
         if queue is not None:
-            self.cluster.queued = in_queue([queue.get(job.job_id, "") for job in jobs.values()])
+            self.cluster.queued = describe_queue(
+                [queue.get(job.job_id, "") for job in jobs.values()]
+            )
             self.forget([name for name, job in jobs.items() if job.job_id not in queue])
 
     async def queue(self, job: ProcessInterface) -> dict[str, str] | None:
@@ -131,7 +133,7 @@ class JobWatch:
             self.cluster.adapt(minimum_jobs=0, maximum_jobs=0)
 
 
-def in_queue(reasons: list[str]) -> str:
+def describe_queue(reasons: list[str]) -> str:
     """Return a phrase with the number of queued jobs and SLURM's reasons; "" for none."""
     waiting = [reason for reason in reasons if reason]
     if not waiting:
@@ -160,7 +162,7 @@ def _for_all_nodes(security: Security | None, folder: Path, stack: ExitStack) ->
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if security is None:
         return None
-    return in_files(security, stack.enter_context(key_folder(folder)))
+    return write_to_files(security, stack.enter_context(key_folder(folder)))
 
 
 def job_options(config: ClusterConfig, settings: KindSettings) -> dict[str, object]:

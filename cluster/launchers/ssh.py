@@ -10,10 +10,10 @@ import dask
 from distributed import Client, SSHCluster
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.interrupts import interrupts_wait
+from gangsaw.cluster.interrupts import defer_interrupts
 from gangsaw.cluster.launchers.local import KEEP_MEMORY
 from gangsaw.cluster.security import ROLES, named_certificates
-from gangsaw.cluster.settings import KindSettings, imported, setting, settings_of
+from gangsaw.cluster.settings import KindSettings, import_for_kind, setting, settings_of
 
 MOST_LINES = 3  # lines of hosts in a message
 
@@ -36,9 +36,9 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     """
     settings = settings_of("ssh")
     hosts = hosts_of(config, settings)
-    imported("asyncssh", "asyncssh", "ssh")
+    import_for_kind("asyncssh", "asyncssh", "ssh")
     with dask.config.set({**KEEP_MEMORY, **_tls(config)}), ExitStack() as stack:
-        with interrupts_wait(), _heard() as said:
+        with defer_interrupts(), _collect_errors() as said:
             try:
                 cluster = stack.enter_context(SSHCluster(hosts, **_options(config, settings)))
             except Exception as error:  # asyncssh, the system and Dask raise unrelated types
@@ -50,7 +50,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 
 
 @contextmanager
-def _heard() -> Iterator[list[str]]:
+def _collect_errors() -> Iterator[list[str]]:
     """Yield a list that collects the hosts' lines on standard error while a cluster starts.
 
     Dask logs them at level INFO, which is hidden by default, and raises only that something failed.

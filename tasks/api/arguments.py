@@ -14,7 +14,7 @@ from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.formats.contract.format import SourceOptions, flags, list_changed_options
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.formats.contract.opening import (
-    may_be,
+    may_have_format,
     open_independent_reader,
     open_source,
     open_watched,
@@ -29,7 +29,7 @@ from gangsaw.tasks.formats.python_objects.conversion import (
 )
 from gangsaw.tasks.jobs.verification.attributes import stored_attributes
 from gangsaw.tasks.sources.source import Source, Stream
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.objects.versions import Watch
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def open_field_reader(
     return open_independent_reader(paths_of(cast("str", against)), options)
 
 
-def as_made(options: SourceOptions, against: object, store: str) -> SourceOptions:
+def choose_recorded_format(options: SourceOptions, against: object, store: str) -> SourceOptions:
     """Return the options with the format that the store's attributes record, if the source fits it.
 
     That applies only if no format is named: a short genome alone looks like reads.
@@ -73,16 +73,18 @@ def as_made(options: SourceOptions, against: object, store: str) -> SourceOption
     if options.format is not None or not is_named(against):
         return options
     try:
-        attrs = stored_attributes(open_place(store)) or {}  # readers of the store report its errors
+        attrs = (
+            stored_attributes(open_prefix(store)) or {}
+        )  # readers of the store report its errors
     except GangsawError:  # readers of the store report its errors
         return options
     said = (value.get("format") for value in attrs.values() if isinstance(value, Mapping))
     paths = paths_of(cast("str", against))
-    fits = (str(one) for one in said if one and may_be(paths, options, str(one)))
+    fits = (str(one) for one in said if one and may_have_format(paths, options, str(one)))
     return replace(options, format=next(fits, None))
 
 
-def as_stored(source: Source | Stream, store: str | Path) -> Source | Stream:
+def restore_stored_form(source: Source | Stream, store: str | Path) -> Source | Stream:
     """Return a source in the form that the store was written from, such as another record order.
 
     Sources that do not support that are returned unchanged.
@@ -141,7 +143,7 @@ def check_stream(stream: Stream, options: Mapping[str, object], resume: bool) ->
             )
 
 
-def opened_source(
+def open_given_source(
     source: Named, options: SourceOptions, client: Client | None = None
 ) -> tuple[Source | Stream, Watch]:
     """Open a source; return it with a watch of its files, which began before the opening of paths.
@@ -158,7 +160,7 @@ def opened_source(
     source = found
     if asked := list_changed_flags(options):
         raise BadParams(f"{source.name} is open: {join_words(asked)} comes too late")
-    return source, Watch.of(source)
+    return source, Watch.of_sources(source)
 
 
 @contextmanager

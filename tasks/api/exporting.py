@@ -14,12 +14,12 @@ from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.engine.report.progress import Amounts
 from gangsaw.tasks.formats.contract.format import ExportOptions, Format, SourceOptions, Work
 from gangsaw.tasks.formats.contract.opening import open_source, open_store
-from gangsaw.tasks.formats.exporting.atomic import published_if
+from gangsaw.tasks.formats.exporting.atomic import check_before_publishing
 from gangsaw.tasks.formats.exporting.export import choose_format, export_source
 from gangsaw.tasks.formats.exporting.flat_export import export_grid
-from gangsaw.tasks.jobs.chunks.device_source import source_on_device
+from gangsaw.tasks.jobs.chunks.device_source import decode_source_on_device
 from gangsaw.tasks.jobs.sizes import sizes_of
-from gangsaw.tasks.jobs.survey import damaged_blocks, is_of_damage
+from gangsaw.tasks.jobs.survey import find_damaged_blocks, is_damage_error
 from gangsaw.tasks.sources.source import Source
 from gangsaw.tasks.store.damage import (
     FAIL,
@@ -30,11 +30,11 @@ from gangsaw.tasks.store.damage import (
     check_damage,
 )
 from gangsaw.tasks.store.objects.files import bytes_below
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.salvage import DamagedBlock, Mending
 from gangsaw.tasks.store.source import ZarrSource
-from gangsaw.tasks.store.state.lease import leased
+from gangsaw.tasks.store.state.lease import hold_lease
 from gangsaw.tasks.store.state.target import discard_begun
 
 
@@ -101,7 +101,7 @@ class ExportJob:
         check_damage(asked, opened, kind.title, kind.damaged)
         if dry_run.is_on():
             return self._export(opened, asked, started)
-        found = damaged_blocks(opened, self.work.client, self.work.on_progress)
+        found = find_damaged_blocks(opened, self.work.client, self.work.on_progress)
         damage = replace(asked, blocks=found)
         if not found:
             opened = self._mended(None)
@@ -110,9 +110,9 @@ class ExportJob:
         return self._export(opened, damage, started)
 
     def _export(self, source: Source, damage: Damage, started: float) -> ExportResult:
-        watch = Watch.of(source)
-        with watch.checked(), published_if(watch.check) as written:
-            taken = source_on_device(source) if self.is_on_gpu else source
+        watch = Watch.of_sources(source)
+        with watch.check_at_end(), check_before_publishing(watch.check) as written:
+            taken = decode_source_on_device(source) if self.is_on_gpu else source
             left_out = export_source(
                 taken, self.targets, self.wanted, replace(self.work, damage=damage)
             )
@@ -156,7 +156,7 @@ class ExportJob:
         try:
             yield
         except (CorruptChunk, JobFailed) as error:
-            if not is_of_damage(error) or dry_run.is_on():
+            if not is_damage_error(error) or dry_run.is_on():
                 raise
             if (told := self._find_damage()) is None:
                 raise
@@ -166,19 +166,19 @@ class ExportJob:
         """Return an error that lists all damaged blocks; None if none is found."""
         try:
             opened = self._mended(Mending(True))
-            found = damaged_blocks(opened, self.work.client)
+            found = find_damaged_blocks(opened, self.work.client)
             if not found:
                 return None
             kind = self._format(opened)
             if kind.resumes and not self.work.resume:
                 self._discard([array.name for array in opened.arrays])
-            return DamagedStore.of(self.store, found, kind.damaged)
+            return DamagedStore.from_blocks(self.store, found, kind.damaged)
         except (GangsawError, OSError):  # the first error is more useful
             return None
 
     def _discard(self, names: Sequence[str]) -> None:
         """Remove the unfinished target stores, which a damaged source never completes."""
         for target in self.targets:
-            place = open_place(target, writable=True)
-            with leased(place) as lease:
+            place = open_prefix(target, writable=True)
+            with hold_lease(place) as lease:
                 discard_begun(place, names, lease.confirm)

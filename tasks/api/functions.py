@@ -140,8 +140,8 @@ def compress(
     """
     check_client(client)
     of_codecs, of_source = split_options(options)
-    with readable_source(opened_with(source, storage_options), of_source) as ready:
-        opened, watch = opened_source(cast("Named", ready), of_source, client)
+    with readable_source(add_options(source, storage_options), of_source) as ready:
+        opened, watch = open_given_source(cast("Named", ready), of_source, client)
         return encode(
             opened,
             as_address(target, storage_options, client=client, is_writable=True),
@@ -158,7 +158,7 @@ def compress(
 
 @extras_named()
 @closes_files
-@job_of("decompress", "target")
+@count_as_job("decompress", "target")
 def decompress(
     store: StoreLike,
     target: str | Path | Sequence[str | Path],
@@ -243,7 +243,7 @@ def decompress(
     return ExportJob(
         as_address(store, storage_options),
         source,
-        paths_of(opened_with(target, storage_options)),
+        paths_of(add_options(target, storage_options)),
         replace(wanted, own={**wanted.own, **own}),
         Work(overwrite, resume, client, on_progress, jobs.decompress, accept_loss, damage),
         is_on_gpu=options_for(device, client).device == "gpu",
@@ -337,7 +337,7 @@ def open(  # the name in xarray and zarr
     128
     """
     from gangsaw.tasks.api.xarray_accessor import register
-    from gangsaw.tasks.formats.python_objects.opened import open_as_xarray
+    from gangsaw.tasks.formats.python_objects.xarray_stores import open_as_xarray
 
     register()
     return open_as_xarray(as_address(store, storage_options), group, options)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams, DeviceError, GangsawError, JobFailed
 from gangsaw.codecs.core.plugins.extras import extras_named
-from gangsaw.tasks.engine.scheduling.worker_pools import checked_device
-from gangsaw.tasks.jobs.chunks.device import check_here
+from gangsaw.tasks.engine.scheduling.worker_pools import check_device
+from gangsaw.tasks.jobs.chunks.device import require_device
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -30,9 +30,9 @@ def status(
     JobFailed : there is no reply
     BadParams : the address is invalid
     """
-    with _as_ours("cpu"), extras_named():
+    with _convert_cluster_errors("cpu"), extras_named():
         from gangsaw.cluster.config import Certificates, ClusterConfig
-        from gangsaw.cluster.dashboard.asking import ask
+        from gangsaw.cluster.dashboard.queries import query_scheduler
 
         config = ClusterConfig(
             scheduler=address,
@@ -40,7 +40,7 @@ def status(
             certificates=Certificates(*tls),
             silent=True,
         )
-        return ask(config)
+        return query_scheduler(config)
 
 
 def page_of(client: Client) -> str:
@@ -115,10 +115,10 @@ def workers(
     ...     gangsaw.compress(np.ones((2, 8, 8), "uint16"), "cube.zarr", client=client).chunks
     1
     """
-    checked_device(device)
-    with _as_ours(device), extras_named(), ExitStack() as stack:
+    check_device(device)
+    with _convert_cluster_errors(device), extras_named(), ExitStack() as stack:
         from gangsaw.cluster.config import Certificates, ClusterConfig
-        from gangsaw.cluster.kinds import configured, start
+        from gangsaw.cluster.kinds import complete_config, start
 
         config = ClusterConfig(
             workers=workers,
@@ -131,9 +131,9 @@ def workers(
             dashboard=dashboard,
             silent=silent,
         )
-        config = configured(cluster, config)
+        config = complete_config(cluster, config)
         if config.is_here:
-            check_here(config.device)
+            require_device(config.device)
         client = stack.enter_context(start(config))
         later = stack.pop_all()
     with later:
@@ -141,7 +141,7 @@ def workers(
 
 
 @contextmanager
-def _as_ours(device: str) -> Iterator[None]:
+def _convert_cluster_errors(device: str) -> Iterator[None]:
     """Convert exceptions of a starting cluster to Gangsaw's own."""
     try:
         yield

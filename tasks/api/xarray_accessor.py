@@ -11,10 +11,10 @@ from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.api.arguments import split_options
 from gangsaw.tasks.formats.python_objects.conversion import get_type_name
 from gangsaw.tasks.formats.python_objects.encodings import (
-    fitting,
+    fit_chunks,
     has_same_form,
     make_encoding,
-    of_samples,
+    sample_encoding,
     variables_by_path,
 )
 from gangsaw.tasks.formats.python_objects.xarray_objects import (
@@ -122,7 +122,7 @@ def _layouts(data: Given, recipe: Recipe) -> dict[str, ArrayLayout]:
     alike = replace(source, arrays=tuple(filter(has_same_form, source.arrays)))
     codecs = recipe.codecs(alike)
     wanted = choose_layouts(alike.arrays, codecs, recipe.chunks)
-    settled = {a.name: fitting(a, wanted[a.name].chunks) for a in alike.arrays}
+    settled = {a.name: fit_chunks(a, wanted[a.name].chunks) for a in alike.arrays}
     fit = replace(recipe, settled=settled).codecs(alike)
     return {
         name: ArrayLayout(settled[name], None if isinstance(of, str) else of)
@@ -137,7 +137,7 @@ def _of_group(
     for key, variable in variables.items():
         layout = layouts.get(f"{path}/{key}".lstrip("/"))
         found[str(key)] = (
-            of_samples(variable) if layout is None else make_encoding(layout, variable)
+            sample_encoding(variable) if layout is None else make_encoding(layout, variable)
         )
     return found
 

@@ -14,7 +14,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.compressed_text.text import STDIN as STDOUT
 from gangsaw.tasks.formats.contract.format import Paths, Work
 from gangsaw.tasks.formats.contract.pipes import is_stream, open_target
-from gangsaw.tasks.formats.exporting.atomic import check_apart, check_target, whole_files
+from gangsaw.tasks.formats.exporting.atomic import check_apart, check_target, write_whole_files
 
 LEVEL = 1  # level of gzip: the store is what saves space
 
@@ -31,7 +31,7 @@ def open_targets(paths: Paths, work: Work) -> Iterator[list[IO[bytes]]]:
         sys.stdout.buffer.flush()
         return
     files = [Path(path) for path in paths if not is_stream(path)]
-    with whole_files(files, overwrite=work.overwrite) as parts, ExitStack() as stack:
+    with write_whole_files(files, overwrite=work.overwrite) as parts, ExitStack() as stack:
         left = iter(parts)
         opened: list[Path | BinaryIO] = [
             stack.enter_context(open_target(path)) if is_stream(path) else next(left)

@@ -48,13 +48,13 @@ def choice(
         metavar=joined if is_short else "NAME",
         show_default=not default,
         rich_help_panel=panel,
-        autocompletion=completing(words),
-        callback=_checking(words, others),
+        autocompletion=make_completion(words),
+        callback=_make_check(words, others),
     )
     return info
 
 
-def completing(words: Sequence[str]) -> Complete:
+def make_completion(words: Sequence[str]) -> Complete:
     """Return the shell completion function that proposes these words."""
 
     def complete(incomplete: str) -> list[str]:
@@ -82,7 +82,7 @@ def parameters(ctx: typer.Context, incomplete: str) -> list[str]:
     return sorted(name for name in found if name.startswith(incomplete))
 
 
-def _checking(
+def _make_check(
     words: Sequence[str], others: Callable[[str], bool] | None
 ) -> Callable[[typer.Context, typer.CallbackParam, str | None], str | None]:
     """Return the typer callback that raises BadParams for a value that is none of the words."""

@@ -59,11 +59,11 @@ PER_CORE, FEW = 2, 4  # most workers per core; number of workers that any machin
 
 def check_workers(workers: int) -> None:
     """Raise BadParams for more workers than this machine's cores or memory allow."""
-    from gangsaw.tasks.engine.scheduling.memory import BASE_BYTES, this_process
+    from gangsaw.tasks.engine.scheduling.memory import BASE_BYTES, describe_this_process
 
     cores, _ = ClusterConfig(threads=1).size
     most = max(FEW, PER_CORE * cores)
-    room = (this_process()["memory_limit"] or 0) // BASE_BYTES
+    room = (describe_this_process()["memory_limit"] or 0) // BASE_BYTES
     advice = "--oversubscribe starts them all the same, --cluster uses other machines"
     if workers > most:
         raise BadParams(
@@ -93,7 +93,7 @@ class Workers:
         return self.workers == 0
 
     @property
-    def place(self) -> str:
+    def cluster_or_address(self) -> str:
         """Kind of cluster, or address of a scheduler."""
         return "local"
 
@@ -115,7 +115,11 @@ class Workers:
 
         if job is not None:
             plan_job(job, Depth.CHECK)
-        settings = {"workers": self.workers or 0, "threads": self.threads, **self.named()}
+        settings = {
+            "workers": self.workers or 0,
+            "threads": self.threads,
+            **self.cluster_arguments(),
+        }
         settings["dashboard"] = self.dashboard
         with functions.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
             if self.dashboard:
@@ -126,7 +130,7 @@ class Workers:
         """Raise BadParams for options that contradict each other."""
         if self.is_here and self.dashboard:
             raise BadParams("--dashboard shows workers: without --workers 0, or with --cluster")
-        if self.place == "local" and not self.oversubscribe:
+        if self.cluster_or_address == "local" and not self.oversubscribe:
             check_workers(self.workers or 0)
 
     def describe(self) -> dict[str, object]:
@@ -134,13 +138,16 @@ class Workers:
         self.check()
         if self.is_here:
             return {"place": "here", "words": "threads of this process"}
-        if self.place != "local":
-            return {"place": self.place, "words": f"workers of {self.place}"}
+        if self.cluster_or_address != "local":
+            return {
+                "place": self.cluster_or_address,
+                "words": f"workers of {self.cluster_or_address}",
+            }
         workers, threads = ClusterConfig(workers=self.workers or 0, threads=self.threads).size
         words = f"{workers} workers of this machine, {threads} threads each"
         return {"place": "local", "workers": workers, "threads": threads, "words": words}
 
-    def named(self) -> dict[str, object]:
+    def cluster_arguments(self) -> dict[str, object]:
         """Return the arguments of `api.workers` that name a cluster or device."""
         return {}
 
@@ -158,7 +165,7 @@ class Hosts(Workers):
     tls_key: TlsKey = ""
 
     @property
-    def place(self) -> str:
+    def cluster_or_address(self) -> str:
         """Kind of cluster, or address of a scheduler."""
         return self.cluster or self.scheduler or self.scheduler_file or "local"
 
@@ -187,7 +194,7 @@ class Hosts(Workers):
         if self.cluster == "cuda" and not hasattr(self, "device"):
             raise BadParams("this command has no work for GPUs: say --cluster local")
 
-    def named(self) -> dict[str, object]:
+    def cluster_arguments(self) -> dict[str, object]:
         """Return the arguments of `api.workers` that name a cluster or device."""
         return {
             "cluster": self.cluster,
@@ -213,30 +220,30 @@ class Cluster(Hosts):
         """Raise BadParams for contradictions, DeviceError if this machine lacks the device."""
         super().check()
         if not self.is_named:
-            from gangsaw.tasks.jobs.chunks.device import check_here
+            from gangsaw.tasks.jobs.chunks.device import require_device
 
-            check_here(self.device)
+            require_device(self.device)
 
     @property
-    def place(self) -> str:
+    def cluster_or_address(self) -> str:
         """Kind of cluster, or address of a scheduler; "cuda" starts one worker per local GPU."""
-        found = super().place
+        found = super().cluster_or_address
         return "cuda" if found == "local" and self.device == "gpu" else found
 
-    def named(self) -> dict[str, object]:
+    def cluster_arguments(self) -> dict[str, object]:
         """Return the arguments of `api.workers` that name a cluster or device."""
-        return {**super().named(), "device": self.device}
+        return {**super().cluster_arguments(), "device": self.device}
 
 
 @dataclass(frozen=True)
-class Near(Hosts):
+class LocalWorkers(Hosts):
     """Options for workers, none by default: for short commands without kernels."""
 
     workers: opt.FewWorkers = 0
 
 
 @dataclass(frozen=True)
-class NearOrDevice(Cluster):
+class LocalOrDeviceWorkers(Cluster):
     """Options for workers on CPUs or GPUs, none by default."""
 
     workers: opt.FewWorkers = 0

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins import entry_points
 from gangsaw.codecs.core.plugins.options import flag, join_words
 from gangsaw.tasks.console.extractors import GROUP, Extractor
-from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.panels import expand_panels
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -49,7 +49,7 @@ def _command() -> object:
     ]
     extract.__signature__ = Signature(shown)  # type: ignore[attr-defined]
     extract.__annotations__, extract.__doc__ = hints, HELP
-    return panels(extract)
+    return expand_panels(extract)
 
 
 def _content(store: str, known: dict[str, Extractor[DataclassInstance]]) -> str:

@@ -53,13 +53,13 @@ def job_figures(summary: Summary) -> dict[str, object]:
     return {**vars(summary), **{name: getattr(summary, name) for name in derived}}
 
 
-def amounts(found: Amounts) -> list[tuple[str, str]]:
+def ratio_rows(found: Amounts) -> list[tuple[str, str]]:
     """Return table rows with the compression ratio and the bytes that it compares."""
     base = f"{size(found.base_bytes)} of {found.ratio_base}"
     return [("ratio", f"{found.ratio:.3f}"), ("bytes", f"{base} -> {size(found.stored_bytes)}")]
 
 
-def clear(wanted: bool = True) -> None:
+def clear_terminal(wanted: bool = True) -> None:
     """Clear the terminal, if there is one, before repeated output."""
     from rich.console import Console
 
@@ -160,7 +160,7 @@ def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | AddLines | None]:
         yield None
         return
     if not console.is_terminal:
-        with AddLines().by_the_clock() as add:
+        with AddLines().write_each_minute() as add:
             yield add
         return
     columns = (
@@ -236,7 +236,7 @@ class AddLines:
         return self.lines[-1]
 
     @contextmanager
-    def by_the_clock(self) -> Iterator[AddLines]:
+    def write_each_minute(self) -> Iterator[AddLines]:
         """Write the line of the running job each minute in the context, even without progress."""
         ended = Event()
 
@@ -349,12 +349,12 @@ def _array(array: ArrayPlan) -> list[tuple[str, str]]:
         rows.append(("chunks", f"{count}{_by(array.chunks)}{each}"))
     if array.codec:
         rows.append(("codec", array.codec))
-    if params := _summarised(array.codec, array.parameters):
+    if params := _summarise(array.codec, array.parameters):
         rows.append(("parameters", ", ".join(f"{k}={v}" for k, v in params.items())))
     return rows
 
 
-def _summarised(codec: str, parameters: Mapping[str, object]) -> Mapping[str, object]:
+def _summarise(codec: str, parameters: Mapping[str, object]) -> Mapping[str, object]:
     """Return the main parameters of a Gangsaw codec, or all parameters of another codec."""
     from gangsaw.codecs.core import codec_table
 

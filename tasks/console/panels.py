@@ -39,7 +39,7 @@ class ByKeyword(Protocol):
         """Run the command, or create the object."""
 
 
-def panels(command: Callable[P, None]) -> Callable[P, None]:
+def expand_panels(command: Callable[P, None]) -> Callable[P, None]:
     """Return a command for typer, in which the fields of `Panel` parameters are options.
 
     Options stand in the order of parameters and fields. The command is called with dataclasses of
@@ -51,7 +51,7 @@ def panels(command: Callable[P, None]) -> Callable[P, None]:
 
     @wraps(command)
     def expanded(**given: object) -> None:
-        made = {name: _made(kind, given) for name, kind in kinds.items()}
+        made = {name: _make_panel(kind, given) for name, kind in kinds.items()}
         run(**given, **made)
 
     parameters = [
@@ -64,7 +64,7 @@ def panels(command: Callable[P, None]) -> Callable[P, None]:
     return cast(Callable[P, None], expanded)
 
 
-def _made(kind: ByKeyword, options: dict[str, object]) -> object:
+def _make_panel(kind: ByKeyword, options: dict[str, object]) -> object:
     """Create a `Panel` from its options, which are removed from `options`."""
     return kind(**{name: options.pop(name) for name in signature(kind).parameters})
 
@@ -76,13 +76,13 @@ def _parameters(parameter: Parameter, hint: object) -> Iterator[Parameter]:
         return
     hints = get_type_hints(hint, include_extras=True)
     for field in fields(hint):
-        annotation = _titled(hints[field.name], getattr(hint, "PANEL", None))
+        annotation = _set_panel(hints[field.name], getattr(hint, "PANEL", None))
         yield Parameter(
             field.name, Parameter.KEYWORD_ONLY, default=_default(field), annotation=annotation
         )
 
 
-def _titled(annotation: object, title: str | None) -> object:
+def _set_panel(annotation: object, title: str | None) -> object:
     """Return the annotation of an option, placed under this help panel unless it has one."""
     assert get_origin(annotation) is Annotated, annotation
     kind, info = get_args(annotation)

@@ -68,7 +68,7 @@ class TargetChoice:
 
 
 @dataclass(frozen=True)
-class Again:
+class ExistingTarget:
     """Command line options for a target that exists: resume or overwrite."""
 
     resume: opt.Resume = False
@@ -76,7 +76,7 @@ class Again:
 
 
 @dataclass(frozen=True)
-class Shown:
+class OutputOptions:
     """Command line options for the output: JSON, or no progress."""
 
     as_json: opt.Json = False

@@ -14,7 +14,7 @@ import typer
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.plugins.entry_points import PluginWarning
 from gangsaw.codecs.core.plugins.options import Option, join_words
-from gangsaw.tasks.console.choices import completing
+from gangsaw.tasks.console.choices import make_completion
 from gangsaw.tasks.console.panels import ByKeyword
 from gangsaw.tasks.formats.contract import table
 
@@ -24,7 +24,7 @@ P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
-class Owned:
+class OwnedOption:
     """Command line option with its owner: the Zarr name of a codec, or the title of a format."""
 
     owner: str
@@ -33,24 +33,26 @@ class Owned:
 
 def with_codec_options(command: Callable[P, None]) -> Callable[P, None]:
     """Add the options of all codecs to a command; those given are passed as `codec_options`."""
-    found = [Owned(name, o) for name, a in codec_table.capabilities().items() for o in a.options]
+    found = [
+        OwnedOption(name, o) for name, a in codec_table.capabilities().items() for o in a.options
+    ]
     return _with_options(command, "codec_options", found, lambda _: CODEC)
 
 
 def with_source_options(command: Callable[P, None]) -> Callable[P, None]:
     """Add the source options of all formats to a command, passed as `format_options`."""
-    found = [Owned(kind.title, o) for kind in table.readable() for o in kind.options]
+    found = [OwnedOption(kind.title, o) for kind in table.readable() for o in kind.options]
     return _with_options(command, "format_options", found, lambda owners: f"Source: {owners}")
 
 
 def with_export_options(command: Callable[P, None]) -> Callable[P, None]:
     """Add the export options of all formats to a command, passed as `format_options`."""
-    found = [Owned(kind.title, o) for kind in table.writable() for o in kind.export_options]
+    found = [OwnedOption(kind.title, o) for kind in table.writable() for o in kind.export_options]
     return _with_options(command, "format_options", found, lambda owners: f"Target: {owners}")
 
 
 def _with_options(
-    command: Callable[P, None], into: str, found: Iterable[Owned], panel: Callable[[str], str]
+    command: Callable[P, None], into: str, found: Iterable[OwnedOption], panel: Callable[[str], str]
 ) -> Callable[P, None]:
     """Replace the parameter `into` by options; given ones are passed to it by name.
 
@@ -79,14 +81,14 @@ def _with_options(
     return cast(Callable[P, None], with_options)
 
 
-def _by_name(found: Iterable[Owned]) -> dict[str, list[Owned]]:
-    named: dict[str, list[Owned]] = {}
+def _by_name(found: Iterable[OwnedOption]) -> dict[str, list[OwnedOption]]:
+    named: dict[str, list[OwnedOption]] = {}
     for owned in found:
         named.setdefault(owned.option.name, []).append(owned)
     return named
 
 
-def _is_duplicate(several: list[Owned], own: Mapping[str, inspect.Parameter]) -> bool:
+def _is_duplicate(several: list[OwnedOption], own: Mapping[str, inspect.Parameter]) -> bool:
     """Return True, with a warning, if the command has such an option already."""
     option = several[0].option
     if option.name not in own and not any(option.flag in _flags(p) for p in own.values()):
@@ -103,7 +105,7 @@ def _flags(parameter: inspect.Parameter) -> Iterable[object]:
         yield from (getattr(info, "default", None), *(getattr(info, "param_decls", None) or ()))
 
 
-def _parameter(several: list[Owned], panel: Callable[[str], str]) -> inspect.Parameter:
+def _parameter(several: list[OwnedOption], panel: Callable[[str], str]) -> inspect.Parameter:
     option = several[0].option
     title = panel(join_words([owned.owner for owned in several]))
     shown = typer.Option(
@@ -112,7 +114,7 @@ def _parameter(several: list[Owned], panel: Callable[[str], str]) -> inspect.Par
         show_default=False,
         rich_help_panel=title,
         metavar="|".join(map(str, option.choices)) or None,
-        autocompletion=completing([str(word) for word in option.choices]),
+        autocompletion=make_completion([str(word) for word in option.choices]),
     )
     annotation = Annotated[str | None, shown]
     return inspect.Parameter(
@@ -120,7 +122,7 @@ def _parameter(several: list[Owned], panel: Callable[[str], str]) -> inspect.Par
     )
 
 
-def _help(several: list[Owned], with_owner: bool) -> str:
+def _help(several: list[OwnedOption], with_owner: bool) -> str:
     """Return a help line per owner; owners with the same text share a line."""
     owners: dict[str, list[str]] = {}
     for owner, option in ((owned.owner, owned.option) for owned in several):

@@ -22,7 +22,7 @@ def make_benchmark_scene(extents: tuple[int, ...]) -> MemoryArray:
     return MemoryArray(make_scene(*extents, bit_depth=BIT_DEPTH).cube, DIMS)
 
 
-def part(array: SourceArray) -> MemoryArray | None:
+def cut_window(array: SourceArray) -> MemoryArray | None:
     """Return all bands of a window in the middle of an integer image; None for other arrays."""
     if array.dtype.kind not in "iu" or len(array.dims) not in (2, 3):
         return None
@@ -33,4 +33,4 @@ def part(array: SourceArray) -> MemoryArray | None:
 
 
 # on a GPU with the extents of an AVIRIS scene
-SCENE = Synthetic({"cpu": (64, 256, 256), "gpu": (224, 512, 614)}, make_benchmark_scene, part)
+SCENE = Synthetic({"cpu": (64, 256, 256), "gpu": (224, 512, 614)}, make_benchmark_scene, cut_window)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.figures.plots import draw_map, label_axes, title
 from gangsaw.tasks.jobs.figures.report import ArrayInfo
-from gangsaw.tasks.store.dataset.paths import last
+from gangsaw.tasks.store.dataset.paths import last_component
 from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _wavelength(
 ) -> NDArray[np.float64] | None:
     """Return increasing wavelengths of the bands in nanometres, or None."""
     for coord in source.coords:
-        if axis is None or last(coord.name).lower() not in ("wavelength", "wavelengths"):
+        if axis is None or last_component(coord.name).lower() not in ("wavelength", "wavelengths"):
             continue
         is_along = (coord.dims, coord.values.shape) == ((array.dims[axis],), (array.shape[axis],))
         if is_along and bool(np.all(np.diff(coord.values) > 0)):
@@ -122,9 +122,7 @@ def quicklook(
     planes = [_plane(array, axis, band, window)[::step, ::step] for band in bands]
     y, x = (window[i] for i in image)
     whole = all((s.start, s.stop) == (0, array.shape[i]) for i, s in window.items())
-    picture = (
-        np.dstack([_stretched(p) for p in planes]) if len(planes) > 1 else _stretched(planes[0])
-    )
+    picture = np.dstack([_stretch(p) for p in planes]) if len(planes) > 1 else _stretch(planes[0])
     return picture, (x.start, x.stop, y.stop, y.start), "" if whole else " (the middle)"
 
 
@@ -149,7 +147,7 @@ def _plane(
     return plane.reshape([s.stop - s.start for s in window.values()])
 
 
-def _stretched(plane: NDArray[np.float64]) -> NDArray[np.float64]:
+def _stretch(plane: NDArray[np.float64]) -> NDArray[np.float64]:
     known = plane[np.isfinite(plane)]
     low, high = np.percentile(known, STRETCH) if known.size else (0.0, 1.0)
     shares = (np.nan_to_num(plane, nan=low, posinf=high, neginf=low) - low) / ((high - low) or 1.0)

@@ -68,7 +68,7 @@ def make_scene(
     cube = np.empty((n_bands, n_rows, n_columns), np.uint16)
     for rows in _strips(n_rows):
         clean = np.tensordot(spectra.T, maps[:, rows], axes=1) + sky[:, None, None]
-        cube[:, rows] = _record(rng, clean.astype(np.float32), bit_depth)
+        cube[:, rows] = _to_digital_numbers(rng, clean.astype(np.float32), bit_depth)
     return Scene(cube, wavelength, fwhm)
 
 
@@ -123,7 +123,7 @@ def _reflectances(nm: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.stack([crop, dry, soil, clay, asphalt, water])
 
 
-def _cloudy(rng: np.random.Generator, n_rows: int, n_columns: int, slope: float) -> Floats:
+def _random_field(rng: np.random.Generator, n_rows: int, n_columns: int, slope: float) -> Floats:
     """Return a random field (rows, columns) of mean 0 and variance 1, with spectrum f**-slope."""
     fy = np.fft.fftfreq(n_rows)[:, None]
     fx = np.fft.rfftfreq(n_columns)[None, :]
@@ -158,9 +158,9 @@ def _abundances(rng: np.random.Generator, n: int, n_rows: int, n_columns: int) -
     leading = rng.choice(n - 1, FIELDS, p=(0.34, 0.22, 0.2, 0.14, 0.1))[
         _parcels(rng, n_rows, n_columns)
     ]
-    weights = np.stack([0.7 * _cloudy(rng, n_rows, n_columns, 1.25) for _ in range(n)])
+    weights = np.stack([0.7 * _random_field(rng, n_rows, n_columns, 1.25) for _ in range(n)])
     np.put_along_axis(weights, leading[None], np.take_along_axis(weights, leading[None], 0) + 3, 0)
-    river = np.abs(_cloudy(rng, n_rows, n_columns, 2.2)) < 0.06
+    river = np.abs(_random_field(rng, n_rows, n_columns, 2.2)) < 0.06
     weights[n - 1] = np.where(river, 9, weights[n - 1] - 3)
     parts = np.exp(weights)
     abundances: Floats = (parts / parts.sum(axis=0)).astype(np.float32)
@@ -169,14 +169,16 @@ def _abundances(rng: np.random.Generator, n: int, n_rows: int, n_columns: int) -
 
 def _illumination(rng: np.random.Generator, n_rows: int, n_columns: int) -> Floats:
     """Return the light on sloping ground: (rows, columns), mean about 0.8."""
-    height = _cloudy(rng, n_rows, n_columns, 2.0)
+    height = _random_field(rng, n_rows, n_columns, 2.0)
     slope = height - np.roll(height, (1, 1), axis=(0, 1))
-    texture = 0.03 * _cloudy(rng, n_rows, n_columns, 0.6)  # plants, rows, stones
+    texture = 0.03 * _random_field(rng, n_rows, n_columns, 0.6)  # plants, rows, stones
     light: Floats = np.clip(0.8 + 0.5 * slope + texture, 0.25, 1.0).astype(np.float32)
     return light
 
 
-def _record(rng: np.random.Generator, clean: Floats, bit_depth: int) -> npt.NDArray[np.uint16]:
+def _to_digital_numbers(
+    rng: np.random.Generator, clean: Floats, bit_depth: int
+) -> npt.NDArray[np.uint16]:
     """Return digital numbers for radiances of 0..1: (bands, rows, columns)."""
     full = float((1 << bit_depth) - 1)
     read = READ_NOISE_DN * full / (1 << 14)

@@ -21,11 +21,11 @@ from gangsaw.tasks.engine.run.run import Options, check_task_memory
 from gangsaw.tasks.jobs.choice.choose import choose_layouts, wide_notes
 from gangsaw.tasks.jobs.chunks.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.chunks.in_memory import check_device
-from gangsaw.tasks.jobs.chunks.transcode import Transcode, ahead_bytes
+from gangsaw.tasks.jobs.chunks.transcode import Transcode, read_ahead_bytes
 from gangsaw.tasks.jobs.runs.arrays import ArrayWork, run_arrays
-from gangsaw.tasks.jobs.runs.history import published
+from gangsaw.tasks.jobs.runs.history import publish_and_record
 from gangsaw.tasks.jobs.runs.plan import plan_of
-from gangsaw.tasks.jobs.runs.resume import ArrayRun, can_be_resumed
+from gangsaw.tasks.jobs.runs.resume import ArrayRun, hint_at_resume
 from gangsaw.tasks.sources.source import Source, SourceArray
 from gangsaw.tasks.store.arrays.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.arrays.layout import (
@@ -35,14 +35,14 @@ from gangsaw.tasks.store.arrays.layout import (
     check_axes,
     check_sizes,
 )
-from gangsaw.tasks.store.dataset.dims import renamed_dims
+from gangsaw.tasks.store.dataset.dims import describe_renamed_dims
 from gangsaw.tasks.store.dataset.paths import check_paths
-from gangsaw.tasks.store.objects.files import is_within, resolved
-from gangsaw.tasks.store.objects.prefix import Place, open_place
-from gangsaw.tasks.store.objects.versions import Watched
+from gangsaw.tasks.store.objects.files import is_within, resolve_links
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
+from gangsaw.tasks.store.objects.versions import WatchedSource
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
 from gangsaw.tasks.store.state.journal import Journal
-from gangsaw.tasks.store.state.lease import Lease, leased
+from gangsaw.tasks.store.state.lease import Lease, hold_lease
 from gangsaw.tasks.store.state.ledger import EntryWriter
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
@@ -117,7 +117,7 @@ class Summary(Amounts):
 
 
 def compress(
-    source: Source | Watched,
+    source: Source | WatchedSource,
     target: str | Path | Store,
     *,
     codec: CodecChoices = "auto",
@@ -134,7 +134,7 @@ def compress(
     Parameters
     ----------
     source : arrays to read; changes of their files are watched from now on, or from the time at
-        which a `Watched` began
+        which a `WatchedSource` began
     target : path, address or Zarr store
     codec : Zarr serializer or compressor for all arrays, or a dict with one per array name; "auto"
         chooses by content, "none" stores plain samples
@@ -156,14 +156,14 @@ def compress(
         The job stopped; finished batches are safe, and `resume` continues from there. Or the source
         changed while it was read, and the output of this run is discarded.
     """
-    started, opened = time.monotonic(), Watched.of(source)
+    started, opened = time.monotonic(), WatchedSource.wrap(source)
     source, watch = opened.source, opened.watch
     check_device(source.arrays, "cpu" if options is None else options.device)
-    layouts, skeleton = _planned(source, codec, chunks)
-    final = open_place(target, writable=True)
+    layouts, skeleton = _plan(source, codec, chunks)
+    final = open_prefix(target, writable=True)
     _check_apart(source, final)
     check_task_memory(max(layouts[a.name].peak_bytes(a) for a in source.arrays), client, options)
-    with leased(final) as lease:
+    with hold_lease(final) as lease:
         place = choose_target(
             final, skeleton.jobs, lease.confirm, resume=resume, overwrite=overwrite
         )
@@ -204,13 +204,13 @@ def decompress(
     )
 
 
-def _seeing(options: Options | None, source: Source, work: Place) -> Options:
+def _with_paths(options: Options | None, source: Source, work: Prefix) -> Options:
     """Restrict the job to workers that can open its source and its unfinished store."""
     begun = None if work.folder is None else work.folder / METADATA
-    return (options or Options()).seeing(source.name, begun)
+    return (options or Options()).with_paths(source.name, begun)
 
 
-def _planned(
+def _plan(
     source: Source, codec: CodecChoices, chunks: ChunkChoice
 ) -> tuple[Mapping[str, ArrayLayout], Skeleton]:
     """Return the layout of each array by name, and all objects to write before the first chunk."""
@@ -230,11 +230,11 @@ def _checked_arrays(source: Source) -> tuple[SourceArray, ...]:
     return source.arrays
 
 
-def _check_apart(source: Source, final: Place) -> None:
+def _check_apart(source: Source, final: Prefix) -> None:
     """Raise BadParams if the target is the source, contains it or is inside it."""
     if final.folder is None or not Path(source.name).exists():
         return
-    a, b = resolved(Path(source.name)), resolved(final.folder)
+    a, b = resolve_links(Path(source.name)), resolve_links(final.folder)
     if is_within(a, b) or is_within(b, a):
         raise BadParams(f"the target {b} and the source {a} overlap: give another target")
 
@@ -328,15 +328,15 @@ def _work(array: ArrayRun) -> ArrayWork[range, Records]:
         function=array.function,
         batches=array.left,
         batch_bytes=batch_bytes,
-        peak_bytes=array.function.peak_bytes + _ahead(array),
+        peak_bytes=array.function.peak_bytes + _read_ahead_bytes(array),
         launch_batches=launch_batches(array.coder, array.batch_chunks, "encode"),
         n_chunks=array.job.n_chunks,
     )
 
 
-def _ahead(array: ArrayRun) -> int:
+def _read_ahead_bytes(array: ArrayRun) -> int:
     function = array.function
-    return ahead_bytes(function.source, function.target, array.coder.chunk_bytes)
+    return read_ahead_bytes(function.source, function.target, array.coder.chunk_bytes)
 
 
 def check_codecs(metadata: Mapping[str, bytes]) -> None:

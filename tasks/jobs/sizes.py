@@ -14,7 +14,7 @@ from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 from gangsaw.tasks.store.dataset.texts import item_bytes
 from gangsaw.tasks.store.objects.files import bytes_below
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.objects.versions import versions_of
 from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 from gangsaw.tasks.store.state.history import PastJob, read_history
@@ -42,7 +42,7 @@ def files_bytes(source: Source | Stream) -> int:
     return sum(bytes_below(Path(name)) for name in versions_of(source) if "://" not in name)
 
 
-def made_of(history: Sequence[PastJob]) -> int:
+def original_bytes_of(history: Sequence[PastJob]) -> int:
     """Return the bytes of a store's original files, by the last finished job in its history.
 
     The result is 0 if the history does not have it.
@@ -60,10 +60,10 @@ def sizes_of(source: Source) -> StoreSizes:
     history = (
         ()
         if source.tree is None
-        else read_history(open_place(source.name), [array.key for array in source.there])
+        else read_history(open_prefix(source.name), [array.key for array in source.there])
     )
     raw, stored = (sum(column) for column in zip(*found, strict=True)) if found else (0, 0)
-    return StoreSizes(raw, stored, made_of(history))
+    return StoreSizes(raw, stored, original_bytes_of(history))
 
 
 def _sizes(array: ZarrArray) -> tuple[int, int]:
@@ -71,13 +71,13 @@ def _sizes(array: ZarrArray) -> tuple[int, int]:
 
     A damaged manifest counts as absent here: `verify` reports it.
     """
-    place: Place = array.whole().place
+    place: Prefix = array.as_open_array().place
     manifest = None
     with suppress(CorruptChunk):
         manifest = open_manifest(place)
     if manifest is not None:
         return manifest.raw_bytes, manifest.stored_bytes
-    opened = array.opened()
+    opened = array.open()
     grid = ChunkGrid(array.shape, array.shards or array.chunks or array.shape)
     keys = (opened.metadata.encode_chunk_key(grid.position(n)) for n in range(grid.n_chunks))
     stored = sum(size or 0 for size in place.sizes(list(keys)))

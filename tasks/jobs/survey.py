@@ -8,10 +8,10 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.engine.report.failure import ChunkFailed, naming
+from gangsaw.tasks.engine.report.failure import ChunkFailed, name_failed_chunk
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.engine.run.run import Options
-from gangsaw.tasks.engine.scheduling.lazy import Units
+from gangsaw.tasks.engine.scheduling.lazy import BatchRanges
 from gangsaw.tasks.engine.scheduling.memory import transcode_bytes
 from gangsaw.tasks.jobs.runs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.store.salvage import DamagedBlock
@@ -25,7 +25,7 @@ STEP = "damage"  # name of the step in progress reports
 
 
 @dataclass(frozen=True)
-class Surveyed:
+class SurveyResult:
     """Result of a search for damage in a batch: its chunks, their raw bytes and damaged blocks."""
 
     chunks: int
@@ -48,26 +48,26 @@ class FindDamage:
         """Return the name of the batch used in messages."""
         return f"{self.array.name}, {batch.start}..{batch.stop - 1}"
 
-    def __call__(self, batch: range) -> Surveyed:
+    def __call__(self, batch: range) -> SurveyResult:
         """Read the chunks of the batch; return their damaged blocks."""
-        found = self.array.whole()
+        found = self.array.as_open_array()
         blocks: list[DamagedBlock] = []
         raw_bytes = 0
         for number in batch:
-            with naming(f"{number} of {self.array.name}"):
+            with name_failed_chunk(f"{number} of {self.array.name}"):
                 blocks += found.damage(number)
             raw_bytes += found.grid.n_samples(number) * self.array.dtype.itemsize
-        return Surveyed(len(batch), raw_bytes, tuple(blocks))
+        return SurveyResult(len(batch), raw_bytes, tuple(blocks))
 
-    def on_device(self, batches: Sequence[range]) -> list[Surveyed]:
+    def on_device(self, batches: Sequence[range]) -> list[SurveyResult]:
         """Process the batches on the CPU, which finds the damaged blocks."""
         return [self(batch) for batch in batches]
 
-    def commit(self, _: Sequence[Surveyed]) -> None:
+    def commit(self, _: Sequence[SurveyResult]) -> None:
         """Do nothing, as the job writes nothing."""
 
 
-def damaged_blocks(
+def find_damaged_blocks(
     source: ZarrSource, client: Client | None = None, on_progress: OnProgress | None = None
 ) -> tuple[DamagedBlock, ...]:
     """Return all damaged blocks of the arrays and coordinates of a store, by array and samples."""
@@ -76,28 +76,28 @@ def damaged_blocks(
     meter = Meter(sum(work.n_chunks for work in works), on_progress, step=STEP)
     found: list[DamagedBlock] = []
 
-    def on_done(_: int, result: Surveyed) -> None:
+    def on_done(_: int, result: SurveyResult) -> None:
         found.extend(result.blocks)
         meter.add(result.chunks, result.raw_bytes, 0)
 
-    run_arrays("survey", works, on_done, client=client, options=Options().seeing(source.name))
-    return tuple(sorted(found, key=lambda one: one.place))
+    run_arrays("survey", works, on_done, client=client, options=Options().with_paths(source.name))
+    return tuple(sorted(found, key=lambda one: one.sort_key))
 
 
-def _work(array: ZarrArray) -> ArrayWork[range, Surveyed]:
-    grid = array.whole().grid
+def _work(array: ZarrArray) -> ArrayWork[range, SurveyResult]:
+    grid = array.as_open_array().grid
     chunk_bytes = prod(grid.chunks) * array.dtype.itemsize
     step = unit_chunks(grid.n_chunks, chunk_bytes)
     return ArrayWork(
         function=FindDamage(array),
-        batches=Units((range(grid.n_chunks),) if grid.n_chunks else (), step),
+        batches=BatchRanges((range(grid.n_chunks),) if grid.n_chunks else (), step),
         batch_bytes=step * chunk_bytes,
         peak_bytes=transcode_bytes(grid.shape, grid.chunks, array.dtype, grid.chunks),
         n_chunks=grid.n_chunks,
     )
 
 
-def is_of_damage(error: BaseException | None) -> bool:
+def is_damage_error(error: BaseException | None) -> bool:
     """Return True if an error, or one in its chain of causes, reports damaged bytes."""
     seen = 0
     while error is not None and seen < 20:  # chains of causes are short

@@ -40,10 +40,10 @@ def _file(name: str, file: str, needs: tuple[str, ...]) -> FirstRun:
 
 def _write(path: Path) -> None:
     """Write visibilities of noise with 10 % of flags by pyuvdata, in the format of the suffix."""
-    from gangsaw.tasks.radio.libraries.quiet import quiet_and_offline
+    from gangsaw.tasks.radio.libraries.quiet import silence_pyuvdata
 
-    with quiet_and_offline():
-        sky = _made()
+    with silence_pyuvdata():
+        sky = _make_uvdata()
         shape = sky.data_array.shape
         rng = np.random.default_rng(11)
         sky.data_array = rng.normal(size=(*shape, 2)).astype("f4").view("c8")[..., 0]
@@ -53,7 +53,7 @@ def _write(path: Path) -> None:
         write[path.suffix](str(path), run_check=False)
 
 
-def _made() -> UVData:
+def _make_uvdata() -> UVData:
     """Return a `UVData` object with all required metadata and empty data arrays."""
     from astropy.coordinates import EarthLocation
     from pyuvdata import Telescope, UVData

@@ -169,7 +169,7 @@ def find_template(source: Source) -> Template | None:
     return None
 
 
-def remedy(source: Source) -> str:
+def suggest_remedy(source: Source) -> str:
     """Return the next step for a message about a missing template or missing columns."""
     is_part = getattr(source, "tree", "") is None
     return "leave --variable out" if is_part else "compress the file again, with all variables"
@@ -198,9 +198,9 @@ class RowsPart:
         """Return the arrays and coordinates of the group, named by their paths."""
         small = [column for column in self.columns if _is_small(column)]
         near = [*self.coords, *map(_read, small)]
-        arrays = [_naming(column, near) for column in self.columns if column not in small]
+        arrays = [_name_coordinates(column, near) for column in self.columns if column not in small]
         arrays += self.files
-        return [self._placed(array) for array in arrays], [self._placed(c) for c in near]
+        return [self._prefix_name(array) for array in arrays], [self._prefix_name(c) for c in near]
 
     def template(self) -> TemplatePart:
         """Return the description of the rows for the template."""
@@ -208,7 +208,7 @@ class RowsPart:
         items = (str(v.attrs["item"]) for v in variables if "item" in v.attrs)
         return TemplatePart(self.path, self.columns[0].rows, (*items, *self.lacking))
 
-    def _placed(self, variable: Variable) -> Variable:
+    def _prefix_name(self, variable: Variable) -> Variable:
         return replace(variable, name=f"{self.path}/{variable.name}".lstrip("/"))
 
 
@@ -255,7 +255,7 @@ def key_coordinates(
         name, dim = keys[item]
         own = (dim,) if dim in rows.dims else (ROW,)
         attrs = {**units.get(name, {}), "item": item}
-        yield Coordinate(name, own, rows.along(column, dim), attrs)
+        yield Coordinate(name, own, rows.reduce_to_axis(column, dim), attrs)
 
 
 def describe_error(error: Exception) -> str:
@@ -287,7 +287,7 @@ class VariableSelection:
 ALL = VariableSelection()
 
 
-def beyond(sizes: Mapping[str, int], most: int) -> Iterator[tuple[str, int]]:
+def list_largest(sizes: Mapping[str, int], most: int) -> Iterator[tuple[str, int]]:
     """Yield (name, bytes) of the largest items until the others have at most `most` bytes."""
     total = sum(sizes.values())
     for name, size in sorted(sizes.items(), key=lambda one: -one[1]):
@@ -297,7 +297,7 @@ def beyond(sizes: Mapping[str, int], most: int) -> Iterator[tuple[str, int]]:
         yield name, size
 
 
-def without(source: RadioSource, lost: tuple[Refused, ...]) -> RadioSource:
+def add_left_out(source: RadioSource, lost: tuple[Refused, ...]) -> RadioSource:
     """Return the source with notes of the items that are left out of it."""
     return replace(source, attrs={**source.attrs, **left_out_attrs(lost)}, left_out=lost)
 
@@ -316,7 +316,7 @@ def select_variables(source: RadioSource, variables: Sequence[str]) -> RadioSour
     return replace(source, arrays=chosen)
 
 
-def _naming(array: ColumnArray, coords: Iterable[Coordinate]) -> ColumnArray:
+def _name_coordinates(array: ColumnArray, coords: Iterable[Coordinate]) -> ColumnArray:
     """Add the CF attribute `coordinates` to an array: names of the coordinates along its axes."""
     names = [c.name for c in coords if c.dims != (c.name,) and set(c.dims) <= set(array.dims)]
     return replace(array, attrs={**array.attrs, "coordinates": " ".join(names)})

@@ -82,7 +82,7 @@ class Rows:
         for run, part in zip(runs, parts, strict=True):
             put(run, part)
 
-    def spread(self, values: NumpyArray, dims: tuple[str, ...]) -> NumpyArray:
+    def repeat_for_rows(self, values: NumpyArray, dims: tuple[str, ...]) -> NumpyArray:
         """Repeat values along the axes `dims` for every row, in the order of the file."""
         own = tuple(dim for dim in self.dims if dim in dims)
         missing = tuple(i for i, dim in enumerate(self.dims) if dim not in own)
@@ -91,7 +91,7 @@ class Rows:
         ordered = full.swapaxes(0, 1) if self._is_swapped else full
         return ordered.reshape(self.n_rows, *rest)
 
-    def along(self, values: NumpyArray, dim: str) -> NumpyArray:
+    def reduce_to_axis(self, values: NumpyArray, dim: str) -> NumpyArray:
         """Reduce values of every row, which vary only along `dim`, to values along that axis."""
         if len(self.shape) == 1:
             return values

@@ -14,7 +14,7 @@ OWN = {"builtins", "gangsaw", "numcodecs", "numpy", "zarr", "zlib"}
 
 
 @contextmanager
-def reading(where: str, variable: str = "") -> Iterator[None]:
+def convert_library_errors(where: str, variable: str = "") -> Iterator[None]:
     """Convert exceptions of a library to CorruptChunk with the name of file and variable.
 
     Errors of the machine are raised unchanged: no memory, no permission, a lost connection. The
@@ -43,11 +43,11 @@ def _is_of_machine(error: Exception, where: str) -> bool:
     return isinstance(error, passing) or (isinstance(error, OSError) and error.errno is not None)
 
 
-def pieces_read(where: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Yield the pieces of a stream; convert exceptions of its library as `reading` does."""
+def convert_errors_of_pieces(where: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Yield the pieces of a stream; see `convert_library_errors` for its exceptions."""
     own = iter(pieces)
     while True:
-        with reading(where):
+        with convert_library_errors(where):
             try:
                 piece = next(own)
             except StopIteration:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.sources.library_errors import reading
+from gangsaw.tasks.sources.library_errors import convert_library_errors
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -87,11 +87,11 @@ class SourceArray(Description, Protocol):
 
 
 @runtime_checkable
-class FarArray(SourceArray, Protocol):
+class RemoteArray(SourceArray, Protocol):
     """Array that may be behind a network, with read-ahead."""
 
     @property
-    def is_far(self) -> bool:
+    def is_remote(self) -> bool:
         """True if reads go over a network."""
 
     def begin(self, region: Region) -> bool:
@@ -104,7 +104,7 @@ class FarArray(SourceArray, Protocol):
         """Cancel the read-ahead of `begin`."""
 
 
-class Bordered:
+class GuardedArray:
     """Base class of arrays whose `read` raises Gangsaw's errors instead of a library's.
 
     The conversion is here and not in each format, so that none can miss it.
@@ -114,13 +114,13 @@ class Bordered:
         """Wrap the `read` of a subclass, so that a library's exceptions are converted."""
         super().__init_subclass__(**options)
         if "read" in vars(cls):
-            cls.read = _bordered(cls.read)  # type: ignore[attr-defined]
+            cls.read = _guard_read(cls.read)  # type: ignore[attr-defined]
 
 
-def _bordered(read: Callable[[SourceArray, Region], NumpyArray]) -> object:
+def _guard_read(read: Callable[[SourceArray, Region], NumpyArray]) -> object:
     @wraps(read)
     def read_or_refuse(array: SourceArray, region: Region) -> NumpyArray:
-        with reading(_file_of(array), array.name):
+        with convert_library_errors(_file_of(array), array.name):
             return read(array, region)
 
     return read_or_refuse
@@ -136,7 +136,7 @@ def _file_of(array: object) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Described(Bordered):
+class Described(GuardedArray):
     """Base class of arrays with their metadata as fields, as in the file or store."""
 
     name: str

@@ -36,7 +36,9 @@ class DamagedStore(CorruptChunk, JobFailed):
     headline: str
 
     @classmethod
-    def of(cls, store: str, blocks: Sequence[DamagedBlock], modes: Sequence[str]) -> DamagedStore:
+    def from_blocks(
+        cls, store: str, blocks: Sequence[DamagedBlock], modes: Sequence[str]
+    ) -> DamagedStore:
         """Return the error, with a hint at the modes that the target format supports."""
         more = [f"{len(blocks) - MOST_LINES} more"] if blocks[MOST_LINES:] else []
         lines = "; ".join([*map(str, blocks[:MOST_LINES]), *more])
@@ -159,17 +161,17 @@ def check_damage(damage: Damage, source: Source, title: str, modes: Sequence[str
         )
     if damage.value is None:
         return
-    from gangsaw.tasks.store.salvage import holds
+    from gangsaw.tasks.store.salvage import can_represent
 
     for array in getattr(source, "there", ()):
-        if array.dtype.kind in "biufc" and not holds(array.dtype, damage.value):
+        if array.dtype.kind in "biufc" and not can_represent(array.dtype, damage.value):
             raise BadParams(
                 f"--damaged-value {damage.value:g} is no sample of {array.name}, which has "
                 f"{array.dtype.name}: give another value"
             )
 
 
-def marked(source: SourceT, damage: Damage) -> SourceT:
+def mark_incomplete(source: SourceT, damage: Damage) -> SourceT:
     """Return a source with an attribute that marks its targets as incomplete.
 
     A source without damaged blocks is returned unchanged.

@@ -27,8 +27,8 @@ conditional: set[Hashable] = set()  # (server, bucket) pairs that honoured the c
 unconditional: set[Hashable] = set()
 
 
-class Far(Protocol):
-    """Store behind a network, with the methods that `create` calls."""
+class ConditionalStore(Protocol):
+    """Store behind a network, with the methods that `create_exclusively` calls."""
 
     name: str
 
@@ -45,7 +45,9 @@ class Far(Protocol):
         """Return an object, or None if it is absent."""
 
 
-async def create(store: Far, server: Hashable, key: str, data: bytes) -> bool:
+async def create_exclusively(
+    store: ConditionalStore, server: Hashable, key: str, data: bytes
+) -> bool:
     """Write an object unless it exists; return True if this call was the first to write it.
 
     Parameters
@@ -55,9 +57,9 @@ async def create(store: Far, server: Hashable, key: str, data: bytes) -> bool:
     key, data : key and bytes of the object; each writer has different bytes
     """
     if server in unconditional:
-        return await _create_looking(store, key, data)
+        return await _create_after_check(store, key, data)
     if server not in conditional and await store.exists(key):  # else the probe might overwrite it
-        return await _holds(store, key, data)
+        return await _is_stored(store, key, data)
     try:
         is_first = await store.put_if_absent(key, data)
         if is_first and server not in conditional:
@@ -65,7 +67,7 @@ async def create(store: Far, server: Hashable, key: str, data: bytes) -> bool:
                 raise NotImplementedError("the condition is ignored")
             conditional.add(server)
     except NotImplementedError:
-        is_first = await _create_looking(store, key, data)
+        is_first = await _create_after_check(store, key, data)
         if server in unconditional:  # another thread has logged the warning
             return is_first
         unconditional.add(server)
@@ -76,20 +78,20 @@ async def create(store: Far, server: Hashable, key: str, data: bytes) -> bool:
             SETTLE_SECONDS,
         )
         return is_first
-    return is_first or await _holds(store, key, data)
+    return is_first or await _is_stored(store, key, data)
 
 
-async def _create_looking(store: Far, key: str, data: bytes) -> bool:
+async def _create_after_check(store: ConditionalStore, key: str, data: bytes) -> bool:
     """Write an object if a look-up finds none; of several concurrent writers the last one wins."""
     if not await store.exists(key):
         await store.set(key, default_buffer_prototype().buffer.from_bytes(data))
-    if not await _holds(store, key, data):
+    if not await _is_stored(store, key, data):
         return False
     await asyncio.sleep(SETTLE_SECONDS)
-    return await _holds(store, key, data)
+    return await _is_stored(store, key, data)
 
 
-async def _holds(store: Far, key: str, data: bytes) -> bool:
+async def _is_stored(store: ConditionalStore, key: str, data: bytes) -> bool:
     found = await store.get(key, default_buffer_prototype())
     return found is not None and found.to_bytes() == data
 

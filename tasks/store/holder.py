@@ -10,8 +10,8 @@ import uuid
 from dataclasses import asdict, dataclass, fields, replace
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.processes import boot_id, is_alive, namespaces, started
-from gangsaw.tasks.store.typed import read_fields
+from gangsaw.tasks.store.processes import boot_id, is_alive, namespaces, start_time_of
+from gangsaw.tasks.store.state_fields import read_fields
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Holder:
     namespaces: str = ""
 
     @classmethod
-    def me(cls) -> Holder:
+    def of_this_process(cls) -> Holder:
         """Return the identity of this process, with a token for a new job."""
         process = os.getpid()
         return cls(
             host=socket.gethostname(),
             boot=boot_id(),
             process=process,
-            started=started(process),
+            started=start_time_of(process),
             token=uuid.uuid4().hex,
             seconds=time.time(),
             namespaces=namespaces(),
@@ -74,7 +74,7 @@ class Holder:
             return False
         if not is_alive(self.process):
             return True
-        now = started(self.process)
+        now = start_time_of(self.process)
         return 0 not in (now, self.started) and now != self.started
 
     def __str__(self) -> str:

@@ -39,7 +39,7 @@ def machine_digest() -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
-def started(process: int) -> int:
+def start_time_of(process: int) -> int:
     """Return the start time of a process, by its number, in ticks since the boot; 0 if unknown."""
     fields = _stat(process)
     return int(fields[STARTED]) if len(fields) > STARTED else 0

@@ -19,7 +19,7 @@ Without, open_group(..., use_consolidated=False) has the attributes and the othe
 """
 
 
-def readme(metadata: bytes) -> bytes | None:
+def make_readme(metadata: bytes) -> bytes | None:
     """Return the README for an array with this zarr.json, which says how its codecs are decoded.
 
     It is None if no codec of the array is in Gangsaw's codec table.

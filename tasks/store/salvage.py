@@ -17,12 +17,12 @@ from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
-from gangsaw.tasks.sources.library_errors import reading
+from gangsaw.tasks.sources.library_errors import convert_library_errors
 from gangsaw.tasks.sources.source import Region
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 from gangsaw.tasks.store.arrays.grids import regular_chunks
-from gangsaw.tasks.store.objects.prefix import Place, read_again
-from gangsaw.tasks.store.sound import sound_ranges
+from gangsaw.tasks.store.objects.prefix import Prefix, retry_read
+from gangsaw.tasks.store.readable_ranges import find_readable_ranges
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -66,7 +66,7 @@ class DamagedBlock:
         return tuple(slice(first, end) for first, end in self.ranges)
 
     @property
-    def place(self) -> tuple[object, ...]:
+    def sort_key(self) -> tuple[object, ...]:
         """Sort key: name of the array, and ranges of the samples."""
         return self.array, self.ranges
 
@@ -84,7 +84,7 @@ class OpenArray:
 
     name: str
     array: AnyArray
-    place: Place
+    place: Prefix
 
     @property
     def grid(self) -> ChunkGrid:
@@ -100,11 +100,11 @@ class OpenArray:
             return self._salvaged(number, error, 0)[1]
         return []
 
-    def filled(self, region: Region, fill: object) -> NumpyArray:
+    def read_filled(self, region: Region, fill: object) -> NumpyArray:
         """Return the samples of a region; samples of damaged blocks are `fill`."""
         out = np.empty([s.stop - s.start for s in region], self.array.dtype)
         grid = self.grid
-        for position in grid.touched(region):
+        for position in grid.overlapping(region):
             number = int(np.ravel_multi_index(position, grid.counts)) if position else 0
             own = grid.region(number)
             try:
@@ -115,14 +115,14 @@ class OpenArray:
                 slice(max(a.start, b.start), min(a.stop, b.stop))
                 for a, b in zip(own, region, strict=True)
             ]
-            inner = tuple(_shifted(t, o.start) for t, o in zip(taken, own, strict=True))
-            outer = tuple(_shifted(t, r.start) for t, r in zip(taken, region, strict=True))
+            inner = tuple(_shift(t, o.start) for t, o in zip(taken, own, strict=True))
+            outer = tuple(_shift(t, r.start) for t, r in zip(taken, region, strict=True))
             out[outer] = samples[inner]
         return out
 
     def _whole(self, region: Region) -> NumpyArray:
-        with reading(str(self.place), self.name):
-            return read_again(self.place, lambda: np.asarray(self.array[region], self.array.dtype))
+        with convert_library_errors(str(self.place), self.name):
+            return retry_read(self.place, lambda: np.asarray(self.array[region], self.array.dtype))
 
     def _salvaged(
         self, number: int, error: CorruptChunk, fill: object
@@ -136,7 +136,7 @@ class OpenArray:
             if coder is None or stored is None:
                 raise error
             frame = _DamagedFrame(coder, stored.as_numpy_array(), self.array.dtype, fill)
-            samples, bad = frame.salvaged()
+            samples, bad = frame.salvage()
         except CorruptChunk:  # without an index, the blocks cannot be located
             lost = DamagedBlock(self.name, key, error.block, _ranges(region), error.reason)
             return np.full(shape, fill, self.array.dtype), [lost]
@@ -190,21 +190,21 @@ class _DamagedFrame:
     dtype: Dtype
     fill: object
 
-    def salvaged(self) -> tuple[NumpyArray, list[_LostSamples]]:
+    def salvage(self) -> tuple[NumpyArray, list[_LostSamples]]:
         """Return the samples of the chunk, filled where lost, and the ranges of the lost ones.
 
         Raises CorruptChunk if the index is damaged or the error is in no block.
         """
         runs = self.coder.whole(self.data)
-        out, bad = self._without(runs, dict(_wrong_sums(runs)))
+        out, bad = self._decode_without(runs, dict(_wrong_sums(runs)))
         lost = []
         for block, reason in bad.items():
             places = tuple((s.start, s.stop) for s in self.coder.grid.slices(block))
-            found = self._parts(places[0], out) if self._has_parts else [places]
+            found = self._decode_parts(places[0], out) if self._has_parts else [places]
             lost += [_LostSamples(block, ranges, reason) for ranges in found]
         return out, lost
 
-    def _without(self, runs: Runs, bad: dict[int, str]) -> tuple[NumpyArray, dict[int, str]]:
+    def _decode_without(self, runs: Runs, bad: dict[int, str]) -> tuple[NumpyArray, dict[int, str]]:
         """Decode all blocks except the bad ones; return the samples, and errors by block number.
 
         A block that fails to decode is added to the bad ones, and decoding starts again.
@@ -214,7 +214,7 @@ class _DamagedFrame:
             good = [block for block in range(len(runs)) if block not in bad]
             try:
                 if good:
-                    self.coder.fill([_some(runs, good)], [out])
+                    self.coder.fill([_select_blocks(runs, good)], [out])
             except CorruptChunk as error:  # the checksum is right, but the encoding is wrong
                 if error.block is None or error.block in bad:
                     raise
@@ -229,7 +229,7 @@ class _DamagedFrame:
         """True if parts of a block (lanes) have checksums of their own."""
         return self.coder.plan.lanes_for is not None and self.coder.layout.sums_lanes
 
-    def _parts(self, place: tuple[int, int], out: NumpyArray) -> list[Ranges]:
+    def _decode_parts(self, place: tuple[int, int], out: NumpyArray) -> list[Ranges]:
         """Decode the intact parts of a block into `out`; return the ranges of the damaged ones.
 
         Parameters
@@ -240,14 +240,14 @@ class _DamagedFrame:
         first, end = place
 
         def read(begin: int, stop: int) -> None:
-            out[begin:stop] = self._part(begin, stop)
+            out[begin:stop] = self._decode_range(begin, stop)
 
         n_pieces = max(1, (end - first) // (PARTS * PIECE))  # below half a block
-        kept = sound_ranges(first, end, PIECE, read, n_pieces)
+        kept = find_readable_ranges(first, end, PIECE, read, n_pieces)
         edges = [first, *(edge for one in kept for edge in one), end]
         return [((a, b),) for a, b in list(pairwise(edges))[::2] if a < b]
 
-    def _part(self, begin: int, stop: int) -> NumpyArray:
+    def _decode_range(self, begin: int, stop: int) -> NumpyArray:
         """Return the items `begin` to `stop` - 1 of a chunk with one axis, decoding only these."""
         reader = self.coder.read(slice(begin, stop))
         wanted = next(reader)
@@ -270,7 +270,7 @@ def _wrong_sums(runs: Runs) -> Iterator[tuple[int, str]]:
             yield block, error.reason
 
 
-def _some(runs: Runs, blocks: Sequence[int]) -> Runs:
+def _select_blocks(runs: Runs, blocks: Sequence[int]) -> Runs:
     """Select the encoded payloads and checksums of some blocks of a chunk by block number."""
     which = np.array(blocks, np.int64)
     return replace(
@@ -293,7 +293,7 @@ def _ranges(region: Region) -> Ranges:
     return tuple((s.start, s.stop) for s in region)
 
 
-def _shifted(span: slice[int, int, int | None], by: int) -> slice[int, int, None]:
+def _shift(span: slice[int, int, int | None], by: int) -> slice[int, int, None]:
     return slice(span.start - by, span.stop - by)
 
 
@@ -333,7 +333,7 @@ def never(_: str) -> None:
     """Return None for any array name, so that its damaged blocks raise CorruptChunk."""
 
 
-def fill_for(array: AnyArray, fill: object, value: complex | None) -> object:
+def choose_fill(array: AnyArray, fill: object, value: complex | None) -> object:
     """Return the fill for lost samples: `value` if the dtype can represent it, else `fill`.
 
     Parameters
@@ -345,10 +345,10 @@ def fill_for(array: AnyArray, fill: object, value: complex | None) -> object:
     own = 0 if fill is None and array.dtype.kind in "biufc" else fill
     if own is None:
         own = array.fill_value
-    return value if value is not None and holds(array.dtype, value) else own
+    return value if value is not None and can_represent(array.dtype, value) else own
 
 
-def holds(dtype: Dtype, value: complex) -> bool:
+def can_represent(dtype: Dtype, value: complex) -> bool:
     """Return True if a dtype can represent a fill value: exactly, or rounded for floats."""
     if dtype.kind not in "biufc":
         return False

@@ -20,11 +20,11 @@ from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.sources.source import Coordinate, Description, GroupAttrs, Source, SourceArray
 from gangsaw.tasks.store.arrays.chunks import METADATA, README, ChunkGrid
 from gangsaw.tasks.store.arrays.layout import ArrayLayout
-from gangsaw.tasks.store.dataset.as_read import renamed, restore_for_zarr
-from gangsaw.tasks.store.dataset.dims import agreeing_dims
-from gangsaw.tasks.store.dataset.openable import openable_attrs
+from gangsaw.tasks.store.dataset.dims import make_dims_agree
+from gangsaw.tasks.store.dataset.openable import select_openable_attrs
+from gangsaw.tasks.store.dataset.original_form import record_renamed_dims, restore_for_zarr
 from gangsaw.tasks.store.dataset.paths import attrs_by_group, key_of
-from gangsaw.tasks.store.readme import readme
+from gangsaw.tasks.store.readme import make_readme
 from gangsaw.tasks.store.state.journal import Job, batch_chunks, metadata_digest
 from gangsaw.tasks.store.state.manifest import MANIFEST
 from gangsaw.tasks.store.state.records import ROW, Records
@@ -113,11 +113,11 @@ def build_objects(
         raise
     except (TypeError, ValueError, NotImplementedError) as error:
         raise BadParams(f"{name} cannot be held in a Zarr store: {error}") from error
-    objects[METADATA] = _consolidated(objects)
+    objects[METADATA] = _consolidate(objects)
     _add_readmes(objects, arrays)
     for coordinate in coords:
         name = coordinate.name
-        objects[f"{name}/{MANIFEST}"] = _finished(group, objects, name)
+        objects[f"{name}/{MANIFEST}"] = _make_manifest(group, objects, name)
     return objects
 
 
@@ -130,13 +130,13 @@ def _axes(
     ----------
     own_axes : True for the names of the file, False for names consistent between variables
     """
-    agreed = agreeing_dims(arrays, coords)
+    agreed = make_dims_agree(arrays, coords)
     variables: list[Description | Coordinate] = [*arrays, *coords]
-    told = {} if own_axes else openable_attrs(variables)
+    told = {} if own_axes else select_openable_attrs(variables)
     axes: dict[str, Axes] = {}
     for one in variables:
         dims = agreed[one.name]
-        attrs = renamed(told.get(one.name, one.attrs), one.dims, dims)
+        attrs = record_renamed_dims(told.get(one.name, one.attrs), one.dims, dims)
         axes[one.name] = restore_for_zarr(attrs, dims) if own_axes else (attrs, dims)
     return axes
 
@@ -148,7 +148,7 @@ def _create(store: MemoryStore, array: Description, axes: Axes, layout: ArrayLay
             store,
             name=array.name or None,
             shape=array.shape,
-            dtype=_native(array.dtype),
+            dtype=_native_dtype(array.dtype),
             fill_value=_fill(array.fill_value, array.dtype),
             attributes=_json(axes[0]),
             dimension_names=axes[1],
@@ -162,7 +162,7 @@ def _add_readmes(objects: dict[str, Buffer], arrays: Iterable[Description]) -> N
     """Add a README next to the metadata of each array that needs one."""
     for array in arrays:
         metadata = objects[key_of(array.name, METADATA)]
-        if text := readme(metadata.to_bytes()):
+        if text := make_readme(metadata.to_bytes()):
             objects[key_of(array.name, README)] = type(metadata).from_bytes(text)
 
 
@@ -183,7 +183,7 @@ def _fill(value: object, dtype: Dtype) -> object:
     return found[()] if dtype.kind in "fc" or is_same else None
 
 
-def _native(dtype: Dtype) -> Dtype | VariableLengthBytes:
+def _native_dtype(dtype: Dtype) -> Dtype | VariableLengthBytes:
     """Return the dtype in native byte order; Zarr's type of variable-length bytes for objects."""
     if dtype.kind == "O":  # bytes of any length; strings have a dtype of their own
         return VariableLengthBytes()
@@ -195,7 +195,7 @@ def _write(group: zarr.Group, coordinate: Coordinate, axes: Axes) -> None:
     array = group.create_array(
         coordinate.name,
         shape=values.shape,
-        dtype=_native(values.dtype),
+        dtype=_native_dtype(values.dtype),
         fill_value=_fill(coordinate.fill_value, values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
         attributes=_json(axes[0]),
@@ -205,7 +205,7 @@ def _write(group: zarr.Group, coordinate: Coordinate, axes: Axes) -> None:
     array[...] = values
 
 
-def _consolidated(objects: Mapping[str, Buffer]) -> Buffer:
+def _consolidate(objects: Mapping[str, Buffer]) -> Buffer:
     """Return the group's metadata with that of its arrays inline: without it xarray warns.
 
     The JSON is that of `zarr.consolidate_metadata`, which warns that format 3 does not define it
@@ -222,7 +222,7 @@ def _consolidated(objects: Mapping[str, Buffer]) -> Buffer:
     return type(objects[METADATA]).from_bytes(data)
 
 
-def _finished(group: zarr.Group, objects: Mapping[str, Buffer], name: str) -> Buffer:
+def _make_manifest(group: zarr.Group, objects: Mapping[str, Buffer], name: str) -> Buffer:
     """Return the manifest of a coordinate, which is stored as one chunk."""
     array = group[name]
     assert isinstance(array, zarr.Array)

@@ -19,23 +19,23 @@ from zarr.storage import StorePath
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, first_line
-from gangsaw.tasks.sources.library_errors import reading
+from gangsaw.tasks.sources.library_errors import convert_library_errors
 from gangsaw.tasks.sources.source import Coordinate, Described, GroupAttrs, Region, SourceArray
 from gangsaw.tasks.store.array_metadata import axis_names, named_axes, stored_attrs, stored_dtype
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
-from gangsaw.tasks.store.arrays.grids import any_grid, largest_chunks, regular_chunks
-from gangsaw.tasks.store.arrays.members import members, open_node
+from gangsaw.tasks.store.arrays.grids import allow_irregular_chunks, largest_chunks, regular_chunks
+from gangsaw.tasks.store.arrays.members import list_members, open_node
 from gangsaw.tasks.store.arrays.whole_chunks import WholeChunks
-from gangsaw.tasks.store.dataset.as_read import nameless
 from gangsaw.tasks.store.dataset.attribute_types import order_of
 from gangsaw.tasks.store.dataset.losses import Refused, left_out_attrs, notes_of, storable_variables
+from gangsaw.tasks.store.dataset.original_form import record_unnamed_axes
 from gangsaw.tasks.store.dataset.paths import groups_with
 from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs, split_variables
-from gangsaw.tasks.store.objects.address import is_remote_address, why_no_store
-from gangsaw.tasks.store.objects.prefix import Place, open_place, read_again
+from gangsaw.tasks.store.objects.address import explain_missing_store, is_remote_address
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix, retry_read
 from gangsaw.tasks.store.objects.versions import GONE, array_versions
-from gangsaw.tasks.store.objects.zipped import zarr_at
-from gangsaw.tasks.store.salvage import PIECE, Mending, MendingOf, OpenArray, fill_for, never
+from gangsaw.tasks.store.objects.zipped import zarr_argument_of
+from gangsaw.tasks.store.salvage import PIECE, Mending, MendingOf, OpenArray, choose_fill, never
 from gangsaw.tasks.store.state.identity import identity_of_store
 from gangsaw.tasks.store.state.job_folder import JobFolder
 from gangsaw.tasks.store.state.missing import RecordedChunks, WholeStore, must_be_whole
@@ -70,31 +70,31 @@ class ZarrArray(Described):
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
         if self.mending is None:
-            return read_again(self._place, lambda: self._read(region))
+            return retry_read(self._place, lambda: self._read(region))
         self.mending.check(self.name, region)
         if not self.mending.fills:
-            return self._read_apart(region)
+            return self._read_in_halves(region)
         try:
-            with reading(self.address, self.name):
-                return read_again(self._place, lambda: self._read(region))
+            with convert_library_errors(self.address, self.name):
+                return retry_read(self._place, lambda: self._read(region))
         except CorruptChunk:
-            fill = fill_for(self.opened(), self._fill, self.mending.value)
-            return self.whole().filled(region, fill)
+            fill = choose_fill(self.open(), self._fill, self.mending.value)
+            return self.as_open_array().read_filled(region, fill)
 
-    def _read_apart(self, region: Region) -> NumpyArray:
+    def _read_in_halves(self, region: Region) -> NumpyArray:
         """Return the samples of an intact region, in halves down to PIECE items if a read fails."""
         try:
-            return read_again(self._place, lambda: self._read(region))
+            return retry_read(self._place, lambda: self._read(region))
         except CorruptChunk:
             first, end = region[0].start, region[0].stop
             if len(region) > 1 or end - first <= PIECE:
                 raise
         spans = slice(first, (first + end) // 2), slice((first + end) // 2, end)
-        return np.concatenate([self._read_apart((span,)) for span in spans])
+        return np.concatenate([self._read_in_halves((span,)) for span in spans])
 
-    def whole(self) -> OpenArray:
+    def as_open_array(self) -> OpenArray:
         """Return the open array as an `OpenArray`, which finds its damaged blocks."""
-        return OpenArray(self.name, self.opened(), self._place)
+        return OpenArray(self.name, self.open(), self._place)
 
     @property
     def _fill(self) -> object:
@@ -103,19 +103,19 @@ class ZarrArray(Described):
 
     def _read(self, region: Region) -> NumpyArray:
         array, _, chunks = _array(self.address, self.key, self.version)
-        if chunks is not None and chunks.has(region):
+        if chunks is not None and chunks.covers(region):
             return chunks.read(region)
         self.begin(region)  # zarr itself would request few chunks at once
         return np.asarray(array[region], array.dtype)  # for 0-d text zarr returns str
 
     @property
-    def is_far(self) -> bool:
+    def is_remote(self) -> bool:
         """True if reads go over a network."""
         return is_remote_address(self.address)
 
     def begin(self, region: Region) -> bool:
         """Begin to read ahead the chunks of a region; False if too many bytes are in flight."""
-        return self.is_far and all(
+        return self.is_remote and all(
             self._place.begin(key, self._object_bytes) for key in self._keys(region)
         )
 
@@ -133,21 +133,21 @@ class ZarrArray(Described):
     def _object_bytes(self) -> int:
         return math.prod(self.shards or self.chunks or ()) * self.dtype.itemsize
 
-    def opened(self) -> AnyArray:
+    def open(self) -> AnyArray:
         """Return the open array of zarr."""
         return _array(self.address, self.key, self.version)[0]
 
     @property
-    def _place(self) -> Place:
+    def _place(self) -> Prefix:
         return _array(self.address, self.key, self.version)[1]
 
     def _keys(self, region: Region) -> Iterator[str]:
         """Yield the store keys of the chunks that lie wholly in the region; zarr reads others."""
-        array = self.opened()
+        array = self.open()
         if (extents := array.shards or regular_chunks(array)) is None:
             return
         grid = ChunkGrid(array.shape, extents)
-        for position in grid.touched(region):
+        for position in grid.overlapping(region):
             if grid.is_inside(position, region):
                 yield array.metadata.encode_chunk_key(position)
 
@@ -204,8 +204,8 @@ def open_zarr(
     Variables that no store can represent raise BadParams, or are left out with `accept_loss`.
     `mending` returns the policy for damaged blocks by the name of an array.
     """
-    node = open_at(address, group)
-    with metadata_errors(address), any_grid():  # attributes are read late
+    node = open_group_or_array(address, group)
+    with metadata_errors(address), allow_irregular_chunks():  # attributes are read late
         if isinstance(node, zarr.Array):
             _check_only(address, variables)
             return _root(address, node, mending)
@@ -251,7 +251,7 @@ def _tree(
     address: str, node: zarr.Group
 ) -> tuple[list[ZarrArray], list[Refused], tuple[GroupAttrs, ...]]:
     """Return the arrays below a group, the variables that cannot be read, and the subgroups."""
-    found, refused = members(node)
+    found, refused = list_members(node)
     arrays = [_describe(address, a, path) for path, a in found if isinstance(a, zarr.Array)]
     groups = (GroupAttrs(path, _group_attrs(g)) for path, g in found if isinstance(g, zarr.Group))
     return arrays, refused, tuple(groups)
@@ -260,10 +260,10 @@ def _tree(
 def _outline(address: str, path: str) -> str:
     """Return the names of all members below a group, and the groups' attributes, as JSON text."""
     try:
-        node = open_at(address, path)
+        node = open_group_or_array(address, path)
         if not isinstance(node, zarr.Group):
             return GONE
-        found, refused = members(node)
+        found, refused = list_members(node)
     except GangsawError:
         return GONE
     groups = {name: dict(group.attrs) for name, group in found if isinstance(group, zarr.Group)}
@@ -275,9 +275,9 @@ def _group_attrs(group: zarr.Group) -> dict[str, object]:
     return json_attrs(group.attrs, np.dtype("u1"))
 
 
-def _place_of(array: ZarrArray) -> Place:
+def _place_of(array: ZarrArray) -> Prefix:
     """Return the store prefix of an array; for a store in a ZIP file, that of the file."""
-    place = open_place(array.address)
+    place = open_prefix(array.address)
     return place / array.key if array.key else place
 
 
@@ -291,7 +291,7 @@ def _check_only(address: str, variables: Sequence[str]) -> None:
         raise BadParams(f"{address}: no variable {unknown[0]!r}; there are: {ROOT_NAME}")
 
 
-def open_at(address: str, group: str) -> AnyArray | zarr.Group:
+def open_group_or_array(address: str, group: str) -> AnyArray | zarr.Group:
     """Open an array or group for reading.
 
     Raises
@@ -304,8 +304,8 @@ def open_at(address: str, group: str) -> AnyArray | zarr.Group:
         with metadata_errors(where):
             return open_node(address, group)
     except FileNotFoundError:
-        open_place(address).check_bucket()
-        why = _groups(address, group) or why_no_store(address)
+        open_prefix(address).check_bucket()
+        why = _groups(address, group) or explain_missing_store(address)
         raise BadParams(f"{where}: no Zarr array or group there{why}") from None
 
 
@@ -313,7 +313,7 @@ def _groups(address: str, wanted: str) -> str:
     """Return a list of the groups of the store, for the message about a missing group."""
     if not wanted:
         return ""
-    node = open_at(address, "")
+    node = open_group_or_array(address, "")
     names = sorted(node.group_keys()) if isinstance(node, zarr.Group) else []
     return f"; groups in {address}: {', '.join(names) or 'none'}"
 
@@ -352,7 +352,7 @@ def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
         chunks=chunks,
         shards=array.shards,
         attrs={
-            **nameless(axis_names(array), array.ndim),
+            **record_unnamed_axes(axis_names(array), array.ndim),
             **order_of(stored_dtype(array)),
             **json_attrs(stored_attrs(array), array.dtype),
         },
@@ -364,14 +364,14 @@ def open_array(address: str, key: str) -> AnyArray:
     """Open an array for reading; raise CorruptChunk if its own metadata is damaged or missing."""
     where = f"{address}/{key}".rstrip("/")
     try:
-        with metadata_errors(where), any_grid():
-            return zarr.open_array(zarr_at(address), path=key, mode="r")
+        with metadata_errors(where), allow_irregular_chunks():
+            return zarr.open_array(zarr_argument_of(address), path=key, mode="r")
     except FileNotFoundError:
         raise CorruptChunk("the metadata is missing", store=where) from None
 
 
 @lru_cache(maxsize=32)
-def _array(address: str, key: str, version: str) -> tuple[AnyArray, Place, WholeChunks | None]:
+def _array(address: str, key: str, version: str) -> tuple[AnyArray, Prefix, WholeChunks | None]:
     """Return an array, its prefix, and the direct reader of its chunks.
 
     If a job wrote the array, missing chunks raise; without a checksum of a codec, so do chunks that
@@ -381,18 +381,18 @@ def _array(address: str, key: str, version: str) -> tuple[AnyArray, Place, Whole
     is_whole, found = _version(array)
     if version != found:
         raise BadParams(f"{address}/{key}: the array was replaced since the job began")
-    place, local = Place(array.store, array.path), not is_remote_address(address)
-    records = RecordedChunks.of(array) if is_whole else None
+    place, local = Prefix(array.store, array.path), not is_remote_address(address)
+    records = RecordedChunks.for_array(array) if is_whole else None
     check = None if records is None else records.check
-    chunks = WholeChunks.of(array, place, is_whole=is_whole, check=check) if local else None
+    chunks = WholeChunks.for_array(array, place, is_whole=is_whole, check=check) if local else None
     if not is_whole:
         return array, place, chunks
-    whole = StorePath(WholeStore(array.store, array.path, records), array.path)
+    whole = StorePath(CompleteStore(array.store, array.path, records), array.path)
     return zarr.Array(replace(array._async_array, store_path=whole)), place, chunks
 
 
 def _version(array: AnyArray) -> tuple[bool, str]:
     """Return True if a job wrote the array, and the fingerprint of that and of its metadata."""
-    is_whole = must_be_whole(array)
+    is_whole = must_be_complete(array)
     metadata = json.dumps(array.metadata.to_dict(), sort_keys=True, default=str)
     return is_whole, hashlib.sha256(f"{metadata} {is_whole}".encode()).hexdigest()[:16]

@@ -11,15 +11,15 @@ from pathlib import Path
 from zarr.storage import LocalStore
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.store.objects.files import behind_link, sync_file
-from gangsaw.tasks.store.objects.partial import partial_path, sweep
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.files import follow_link, sync_file
+from gangsaw.tasks.store.objects.partial import partial_path, remove_abandoned_files
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.objects.zipped import SUFFIX, is_zipped_store
-from gangsaw.tasks.store.state.lease import leased
+from gangsaw.tasks.store.state.lease import hold_lease
 
 
 @contextmanager
-def packed_target(target: str | Path, *, overwrite: bool, resume: bool = False) -> Iterator[str]:
+def pack_target(target: str | Path, *, overwrite: bool, resume: bool = False) -> Iterator[str]:
     """Yield the path to write a store to: the target, or for a ZIP file a folder next to it.
 
     The folder is packed when the store is complete. After a failure it stays, for `resume`. A ZIP
@@ -35,8 +35,8 @@ def packed_target(target: str | Path, *, overwrite: bool, resume: bool = False) 
         return
     if "://" in str(target):
         raise BadParams(f"{target}: a ZIP file is written on this machine: name a path")
-    path = behind_link(path)
-    with leased(Place(LocalStore(path))) as lease:
+    path = follow_link(path)
+    with hold_lease(Prefix(LocalStore(path))) as lease:
         if path.exists() and not overwrite:
             if resume and is_zipped_store(path):
                 raise BadParams(
@@ -56,7 +56,7 @@ def packed_target(target: str | Path, *, overwrite: bool, resume: bool = False) 
 
 def _pack(folder: Path, path: Path) -> None:
     """Write a folder as an uncompressed ZIP file, which appears when it is complete."""
-    sweep(path)
+    remove_abandoned_files(path)
     part = partial_path(path)
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:

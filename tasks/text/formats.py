@@ -16,7 +16,7 @@ from gangsaw.tasks.formats.contract.format import (
     Work,
 )
 from gangsaw.tasks.formats.contract.table import formats
-from gangsaw.tasks.text.signs import NAMES, is_text, start_of
+from gangsaw.tasks.text.text_detection import NAMES, is_text, read_start
 
 if TYPE_CHECKING:
     from gangsaw.tasks.sources.source import Source
@@ -34,7 +34,7 @@ def _sure(look: Look) -> Sure:
     if is_called(look.path, NAMES, ("", *PACKED)):
         return Sure.PERHAPS
     is_of_others = any(look.suffix in kind.suffixes for kind in formats().values())
-    return Sure.ELSE if not is_of_others and is_text(start_of(look.path)) else Sure.NO
+    return Sure.ELSE if not is_of_others and is_text(read_start(look.path)) else Sure.NO
 
 
 def _open(paths: Paths, options: SourceOptions) -> TextSource | StreamedText:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.text.signs import detect_encoding, line_ends_of
+from gangsaw.tasks.text.text_detection import detect_encoding, line_ends_of
 
 ATTRIBUTE = "gangsaw_text"
 VERSION = 1
@@ -27,7 +27,7 @@ class TextInfo:
     line_ends: str
 
     @classmethod
-    def of(cls, start: bytes) -> Self:
+    def detect(cls, start: bytes) -> Self:
         """Detect encoding and line ends of a file from its first bytes."""
         return cls(detect_encoding(start), line_ends_of(start))
 

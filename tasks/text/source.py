@@ -18,7 +18,7 @@ from gangsaw.tasks.formats.flat.flat_array import FlatArray, FlatSource
 from gangsaw.tasks.sources.source import Coordinate, Described
 from gangsaw.tasks.store.objects.versions import file_versions
 from gangsaw.tasks.text.info import ATTRIBUTE, TextInfo
-from gangsaw.tasks.text.signs import START, packed_by, start_of
+from gangsaw.tasks.text.text_detection import START, detect_compressor, read_start
 
 NAME, DIM = "text", "byte"
 OCTETS: Dtype = np.dtype(np.uint8)
@@ -75,8 +75,8 @@ class StreamedText:
         for text in read_blocks(self.path, self.notes):
             start += text[: START - len(start)].tobytes()
             yield {NAME: text}
-        self.outcome[ATTRIBUTE] = TextInfo.of(start).to_dict()
-        if other := packed_by(start):
+        self.outcome[ATTRIBUTE] = TextInfo.detect(start).to_dict()
+        if other := detect_compressor(start):
             self.notes.append(
                 f"{self.path} is compressed by {other}, which is not read here: the compressed "
                 "bytes are stored"
@@ -92,9 +92,9 @@ def open_text(path: str, *, is_named: bool = True) -> TextSource | StreamedText:
 
     Raises BadParams for a file of another compressor, unless the user named the format.
     """
-    if not Path(path).is_file() or packed_sign(start := start_of(path)) is not None:
+    if not Path(path).is_file() or packed_sign(start := read_start(path)) is not None:
         return StreamedText(path)
-    if (other := packed_by(start)) and not is_named:
+    if (other := detect_compressor(start)) and not is_named:
         raise BadParams(
             f"{path} is compressed by {other}, which is not read here: unpack it first, or store "
             "the compressed bytes by --format text"
@@ -104,4 +104,4 @@ def open_text(path: str, *, is_named: bool = True) -> TextSource | StreamedText:
     array = FlatArray(
         str(place), (place.stat().st_size,), OCTETS.str, (DIM,), name=NAME, attrs=attrs
     )
-    return TextSource(path, (array,), attrs={ATTRIBUTE: TextInfo.of(start).to_dict()})
+    return TextSource(path, (array,), attrs={ATTRIBUTE: TextInfo.detect(start).to_dict()})

@@ -53,8 +53,8 @@ def rows() -> Iterator[Row]:
 def _of_bases() -> Iterator[Row]:
     text = b"".join(gzip.decompress(GENOME.read_bytes()).split(b"\n")[1:])
     letters = np.frombuffer(text, np.uint8)
-    index = BaseIndex.made(letters)
-    yield from _made("E. coli", index, partial(BaseIndex.made, letters), letters.size, 0.65)
+    index = BaseIndex.build(letters)
+    yield from _made("E. coli", index, partial(BaseIndex.build, letters), letters.size, 0.65)
     rng = np.random.default_rng(1)
     patterns = _windows(codes_for(text), MERS, PATTERNS, rng)
     seconds = cpu_seconds(partial(index.rows, patterns), ROUNDS)
@@ -78,15 +78,15 @@ def _of_strains(n: int) -> Iterator[Row]:
     patterns = _windows(codes_for(letters.tobytes()), MERS, STRAIN_PATTERNS, rng)
     seconds = cpu_seconds(partial(index.counts, patterns), ROUNDS)
     yield Row(f"{n} strains: 20-mers counted", STRAIN_PATTERNS / seconds / 1e6, "M/s")
-    places, _ = index.located(patterns)
-    seconds = cpu_seconds(partial(index.located, patterns), ROUNDS)
+    places, _ = index.locate(patterns)
+    seconds = cpu_seconds(partial(index.locate, patterns), ROUNDS)
     yield Row(f"{n} strains: places located", places.size / seconds / 1e6, "M/s")
 
 
 def _of_text(name: str) -> Iterator[Row]:
     letters = np.fromfile(SHARED / "data/text" / name, np.uint8)
-    index = ByteIndex.made(letters)
-    yield from _made(name, index, partial(ByteIndex.made, letters), letters.size, 1.2)
+    index = ByteIndex.build(letters)
+    yield from _made(name, index, partial(ByteIndex.build, letters), letters.size, 1.2)
     rng = np.random.default_rng(1)
     patterns = _windows(letters, OCTETS, TEXT_PATTERNS, rng)
     seconds = cpu_seconds(partial(index.rows, patterns), ROUNDS)
@@ -118,7 +118,7 @@ def _of_many_hits() -> Iterator[Row]:
         yield Row(f"{name}, located", seconds, "s", f"<= {walks / 3:.2f}", note)
         lengths = np.array([len(pattern) for pattern in patterns])
         ends = hits.place + lengths[hits.pattern]
-        lines = TextLines(opened_text.held())
+        lines = TextLines(opened_text.cached_text())
         shown = sum(map(len, lines.around(hits.place, ends, 0)))
         seconds = cpu_seconds(lambda: list(lines.around(hits.place, ends, 0)), ROUNDS)
         yield Row(f"{name}, lines shown", seconds, "s", "", f"{shown} lines of 100 kB")
@@ -127,7 +127,7 @@ def _of_many_hits() -> Iterator[Row]:
 def _made(
     name: str, index: TextIndex, make: partial[TextIndex], n: int, most: float
 ) -> Iterator[Row]:
-    packed = index.packed()
+    packed = index.pack()
     yield Row(f"{name}: index", packed.size / n, "bytes a letter", f"<= {most}")
     yield Row(f"{name}: made", n / cpu_seconds(make, ROUNDS) / 1e6, "MB/s", ">= 10")
     seconds = cpu_seconds(partial(open_index, packed), ROUNDS)

@@ -24,9 +24,9 @@ from gangsaw.tasks.compressed_text.text import read_blocks
 from gangsaw.tasks.genomics.reads.files.fastq import FastqFile
 from gangsaw.tasks.genomics.reads.stream.stream import ReadStream
 from gangsaw.tasks.genomics.reads.stream.writer import CHUNK
-from gangsaw.tasks.jobs.streams.regroup import regrouped, row_bytes, sampled
+from gangsaw.tasks.jobs.streams.regroup import read_sample, regroup, row_bytes
 from gangsaw.tasks.sources.source import optional_names
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 
 Seconds = npt.NDArray[np.float64]  # of each round
 ROUNDS = 2
@@ -85,7 +85,7 @@ def _stages(paths: Sequence[str], folder: Path) -> Iterator[Callable[[], None]]:
     """Yield four stages of reading, encoding, storing, and encoding on two threads."""
     steps = list(_steps(paths))
     frames = [codec.encode_chunk(samples) for codec, samples in steps]
-    place = open_place(folder / "frames", writable=True)
+    place = open_prefix(folder / "frames", writable=True)
 
     def encode(threads: int) -> None:
         set_thread_limit(threads)
@@ -109,9 +109,9 @@ def _steps(paths: Sequence[str]) -> Iterator[tuple[Reads, npt.NDArray[np.uint8]]
     """Yield the chunks of the arrays, with the codec of each."""
     stream = ReadStream(tuple(paths))
     lengths = {array.name: CHUNK // row_bytes(array) for array in stream.arrays}
-    rows, pieces = sampled(stream, lengths)
+    rows, pieces = read_sample(stream, lengths)
     odd = optional_names(stream.arrays)
-    for name, _, samples in regrouped(rows, pieces, lengths):
+    for name, _, samples in regroup(rows, pieces, lengths):
         if name not in odd:
             yield Reads(kind="offset" if name.endswith("_offset") else name), samples
 

@@ -14,9 +14,9 @@ from distributed import Client
 from scale_cluster import cluster
 
 from gangsaw.tasks.bench.table import Row
-from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.engine.run.run import run_batches
 from gangsaw.tasks.engine.scheduling.batch_size import Pace
-from gangsaw.tasks.engine.scheduling.lazy import Units
+from gangsaw.tasks.engine.scheduling.lazy import BatchRanges
 
 PROCESSES = 4
 WORKERS = (100, 300, 1000)
@@ -70,8 +70,8 @@ def measure(workers: int) -> Found:
     n_batches, ends = int(workers * SECONDS / BATCH_SECONDS), []
     with cluster(workers, PROCESSES) as served, Client(served.address) as client:
         scheduler, own, began = served.cpu_seconds, time.process_time(), time.time()
-        units = Units((range(n_batches),), 1)
-        run(Sleep(), units, lambda _, end: ends.append(end), client=client)
+        units = BatchRanges((range(n_batches),), 1)
+        run_batches(Sleep(), units, lambda _, end: ends.append(end), client=client)
         clock, own = time.time() - began, time.process_time() - own
         scheduler = served.cpu_seconds - scheduler
         busy = n_batches * BATCH_SECONDS / workers / clock

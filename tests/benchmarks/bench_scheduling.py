@@ -18,8 +18,8 @@ from distributed import Client
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.launchers.local import start
 from gangsaw.tasks.bench.table import Row
-from gangsaw.tasks.engine.run.run import run
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.engine.run.run import run_batches
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.state.journal import Job, Journal, batch_chunks
 from gangsaw.tasks.store.state.manifest import fold_parts, read_manifest, write_manifest
 from gangsaw.tasks.store.state.records import ROW, Records
@@ -76,12 +76,12 @@ class Spans:
 
 def measure(client: Client, folder: Path, n_chunks: int) -> Spans:
     """Run a job of no-ops."""
-    place = open_place(folder / f"{n_chunks}.zarr", writable=True) / "data"
+    place = open_prefix(folder / f"{n_chunks}.zarr", writable=True) / "data"
     job = Job("none", "none", n_chunks, batch_chunks(n_chunks, CHUNK_BYTES))
     journal = Journal(place, job.fingerprint, job.batch_chunks)
     entries: dict[range, Records] = {}
     clock = [time.perf_counter()]
-    run(NoOp(journal), job.batches, entries.__setitem__, client=client)
+    run_batches(NoOp(journal), job.batches, entries.__setitem__, client=client)
     clock.append(time.perf_counter())
     assert len(journal.read_all(job.batches)) == len(job.batches)
     clock.append(time.perf_counter())

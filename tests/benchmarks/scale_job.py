@@ -16,9 +16,9 @@ import numpy as np
 from distributed import Client
 from scale_cluster import peak_mb
 
-from gangsaw.tasks.engine.run.run import run
-from gangsaw.tasks.engine.scheduling.lazy import Units
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.engine.run.run import run_batches
+from gangsaw.tasks.engine.scheduling.lazy import BatchRanges
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.state.journal import Job, Journal, batch_chunks, unit_chunks
 from gangsaw.tasks.store.state.ledger import Ledger
 from gangsaw.tasks.store.state.manifest import open_manifest
@@ -47,10 +47,10 @@ class NoOp:
 
 def measure(client: Client, folder: Path, n_chunks: int) -> dict[str, float]:
     """Run a job of no-ops; return seconds of its steps, entries of its journal, memory in MB."""
-    place = open_place(folder / f"{n_chunks}.zarr", writable=True) / "data"
+    place = open_prefix(folder / f"{n_chunks}.zarr", writable=True) / "data"
     job = Job("none", "none", n_chunks, batch_chunks(n_chunks, CHUNK_BYTES))
     journal = Journal(place, job.fingerprint, job.batch_chunks)
-    units = Units((range(n_chunks),), unit_chunks(n_chunks, CHUNK_BYTES))
+    units = BatchRanges((range(n_chunks),), unit_chunks(n_chunks, CHUNK_BYTES))
     clock, cpu = [time.perf_counter()], time.process_time()
     _scheduled(client, journal, units)
     clock.append(time.perf_counter())
@@ -76,10 +76,10 @@ def measure(client: Client, folder: Path, n_chunks: int) -> dict[str, float]:
     }
 
 
-def _scheduled(client: Client, journal: Journal, units: Units) -> None:
+def _scheduled(client: Client, journal: Journal, units: BatchRanges) -> None:
     """Do the batches on workers, and take their records as a job does."""
-    ledger = Ledger(journal, units.runs[-1].stop)
-    run(NoOp(journal), units, lambda _, records: ledger.add(records), client=client)
+    ledger = Ledger(journal, units.ranges[-1].stop)
+    run_batches(NoOp(journal), units, lambda _, records: ledger.add(records), client=client)
     assert not ledger.gaps
 
 

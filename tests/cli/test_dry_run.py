@@ -189,7 +189,7 @@ def test_workers_that_have_no_memory(
     from gangsaw.tasks.engine.scheduling import memory
 
     little = {"name": "of this machine", "memory_limit": 1 << 30, "nthreads": 1}
-    monkeypatch.setattr(memory, "this_process", lambda: little)
+    monkeypatch.setattr(memory, "describe_this_process", lambda: little)
     line = gangsaw("compress", scene, tmp_path / "a.zarr", "--workers", 4).failed(USAGE)
     assert "memory for 2: say 2 or fewer; --oversubscribe" in line
 

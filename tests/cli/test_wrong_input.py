@@ -15,7 +15,7 @@ import zarr
 from helpers.command_line import CommandLine
 from helpers.envi_files import cube, write_envi
 
-from gangsaw.tasks.formats.exporting.atomic import whole_files
+from gangsaw.tasks.formats.exporting.atomic import write_whole_files
 
 USAGE, FAILURE = 2, 1
 
@@ -317,7 +317,7 @@ def test_a_file_that_cannot_be_written_is_named_as_the_user_did(tmp_path: Path) 
     target = tmp_path / "copy.raw"
 
     def write() -> None:
-        with whole_files([target], overwrite=False) as (part,):
+        with write_whole_files([target], overwrite=False) as (part,):
             raise OSError(errno.EROFS, "Read-only file system", str(part))
 
     with pytest.raises(OSError, match="Read-only file system") as caught:

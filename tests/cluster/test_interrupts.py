@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from helpers.hang import HANG
 
-from gangsaw.cluster.interrupts import interrupts_wait
+from gangsaw.cluster.interrupts import defer_interrupts
 
 SCRIPT = """
 import os, signal, threading
@@ -95,33 +95,33 @@ class Released:
 
 
 def test_an_interrupt_where_nothing_may_be_raised_is_kept() -> None:
-    with interrupts_wait() as interrupts:
+    with defer_interrupts() as interrupts:
         Released()
         with pytest.raises(KeyboardInterrupt):
-            interrupts.let_in()
-        interrupts.let_in()  # once only
+            interrupts.raise_deferred()
+        interrupts.raise_deferred()  # once only
 
 
 def test_an_interrupt_comes_at_the_end_of_the_block_at_the_latest() -> None:
-    with pytest.raises(KeyboardInterrupt), interrupts_wait():
+    with pytest.raises(KeyboardInterrupt), defer_interrupts():
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_second_interrupt_does_not_wait() -> None:
-    with interrupts_wait() as interrupts:
+    with defer_interrupts() as interrupts:
         signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
-            interrupts.let_in()
+            interrupts.raise_deferred()
 
 
 def test_handlers_of_others_stay() -> None:
     arrived: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: arrived.append(number))
     try:
-        with interrupts_wait():
+        with defer_interrupts():
             signal.raise_signal(signal.SIGTERM)
             assert arrived == [signal.SIGTERM]
     finally:
@@ -140,7 +140,7 @@ def test_what_a_del_would_swallow_comes_again(capfd: pytest.CaptureFixture[str])
     reader, writer = os.pipe()
 
     def read() -> None:
-        with interrupts_wait() as waiting, waiting.at_once():
+        with defer_interrupts() as waiting, waiting.allow_interrupts():
             Deleted()
             os.read(reader, 1)  # nothing comes
 

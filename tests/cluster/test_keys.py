@@ -66,7 +66,7 @@ def test_folders_without_a_lock_are_swept_when_they_are_old(tmp_path: Path) -> N
 
 def test_words_of_a_host_are_heard() -> None:
     log = logging.getLogger("distributed.deploy.ssh")
-    with ssh._heard() as said:
+    with ssh._collect_errors() as said:
         log.info("bash: line 1: %s: No such file or directory", "/no/python")
         log.debug("not this")
     log.info("nor this")

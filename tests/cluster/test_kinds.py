@@ -19,9 +19,9 @@ from helpers.envi_files import cube, write_envi
 import gangsaw
 from gangsaw.cluster import kinds, settings
 from gangsaw.cluster.config import Certificates, ClusterConfig
-from gangsaw.cluster.kinds import KINDS, configured
+from gangsaw.cluster.kinds import KINDS, complete_config
 from gangsaw.cluster.launchers import cuda, local, slurm, ssh
-from gangsaw.cluster.settings import imported, setting, settings_of
+from gangsaw.cluster.settings import import_for_kind, setting, settings_of
 
 SITE = {
     "gangsaw.slurm.queue": "long",
@@ -39,11 +39,11 @@ def test_each_kind_has_its_file() -> None:
 
 
 def test_kinds_and_addresses_are_told_apart() -> None:
-    assert configured("", ClusterConfig()).kind == "local"
-    assert configured("", ClusterConfig(device="gpu")).kind == "cuda"
-    assert configured("cuda", ClusterConfig()).device == "gpu"
-    assert configured("tls://h:1", ClusterConfig()).scheduler == "tls://h:1"
-    assert configured("slurm", ClusterConfig(device="gpu")).kind == "slurm"
+    assert complete_config("", ClusterConfig()).kind == "local"
+    assert complete_config("", ClusterConfig(device="gpu")).kind == "cuda"
+    assert complete_config("cuda", ClusterConfig()).device == "gpu"
+    assert complete_config("tls://h:1", ClusterConfig()).scheduler == "tls://h:1"
+    assert complete_config("slurm", ClusterConfig(device="gpu")).kind == "slurm"
 
 
 REFUSED = [
@@ -88,7 +88,7 @@ def test_commands_without_work_for_gpus_say_so(gangsaw: CommandLine, tmp_path: P
 def test_a_missing_package_is_one_line_that_says_what_to_install() -> None:
     message = r"dask-jobqueue is missing, which starts this cluster: pip install 'gangsaw\[slurm\]'"
     with pytest.raises(ModuleNotFoundError, match=message):
-        settings.imported("no_such_jobqueue", "dask-jobqueue", "slurm")
+        settings.import_for_kind("no_such_jobqueue", "dask-jobqueue", "slurm")
 
 
 def test_settings_come_from_the_shipped_file_and_from_the_environment(
@@ -125,7 +125,7 @@ def test_walltimes_are_those_of_slurm(walltime: str, seconds: int) -> None:
 def test_a_site_has_its_own_lines_in_the_job() -> None:
     if find_spec("dask_jobqueue") is None:
         pytest.skip("dask-jobqueue is not installed")
-    job = imported("dask_jobqueue.slurm", "dask-jobqueue", "slurm").SLURMJob
+    job = import_for_kind("dask_jobqueue.slurm", "dask-jobqueue", "slurm").SLURMJob
     with dask.config.set(SITE):
         options = slurm.job_options(ClusterConfig(), settings_of("slurm"))
     for name in ("silence_logs", "scheduler_options"):
@@ -213,7 +213,7 @@ def test_a_package_that_takes_ctrl_c_for_itself_does_not_keep_it(
     (tmp_path / "takes_it.py").write_text("import signal\nsignal.signal(signal.SIGINT, print)\n")
     monkeypatch.syspath_prepend(tmp_path)
     before = signal.getsignal(signal.SIGINT)
-    imported("takes_it", "takes-it", "none")
+    import_for_kind("takes_it", "takes-it", "none")
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -179,13 +179,13 @@ def test_pods_that_wait_are_told_with_their_reasons(monkeypatch: pytest.MonkeyPa
     cluster: Any = SimpleNamespace(status=Status.running)
     watch = kubernetes.PodWatch(cluster)
     assert cluster.queued == ""
-    asyncio.run(watch.look())
+    asyncio.run(watch.poll())
     assert cluster.queued == (
         "Kubernetes, where 4 pods are pending "
         "(0/3 nodes are available: 3 Insufficient memory, ImagePullBackOff)"
     )
     pods.clear()
-    asyncio.run(watch.look())
+    asyncio.run(watch.poll())
     assert cluster.queued == ""
 
 

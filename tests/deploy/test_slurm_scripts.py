@@ -18,7 +18,7 @@ from helpers.slurm import Slurm, missing, slurm
 import gangsaw
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.launchers.slurm import job_options
-from gangsaw.cluster.settings import imported, settings_of
+from gangsaw.cluster.settings import import_for_kind, settings_of
 
 if find_spec("dask_jobqueue") is None:  # to import it would take Ctrl-C from all other tests
     pytest.skip("dask-jobqueue is not installed", allow_module_level=True)
@@ -55,7 +55,7 @@ def site() -> Iterator[Slurm]:
 
 def job_script(site: Path, config: ClusterConfig) -> str:
     """The script of a worker's job at a site with these settings."""
-    job = imported("dask_jobqueue.slurm", "dask-jobqueue", "slurm").SLURMJob
+    job = import_for_kind("dask_jobqueue.slurm", "dask-jobqueue", "slurm").SLURMJob
     with dask.config.set(yaml.safe_load(site.read_text())):
         options = job_options(config, settings_of("slurm"))
     for name in ("silence_logs", "scheduler_options"):

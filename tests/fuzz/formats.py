@@ -19,7 +19,7 @@ from fuzz.stores import read_all
 from gangsaw.tasks.formats.contract.format import SourceOptions
 from gangsaw.tasks.formats.contract.opening import open_paths
 from gangsaw.tasks.formats.contract.table import readable
-from gangsaw.tasks.sources.library_errors import pieces_read
+from gangsaw.tasks.sources.library_errors import convert_errors_of_pieces
 from gangsaw.tasks.sources.source import Stream
 
 MOST_PIECES = 1000
@@ -93,5 +93,7 @@ def _read(path: Path, name: str, seed: Seed) -> object:
     paths = tuple(sorted(map(str, path.iterdir()))) if several else (str(path),)
     opened = open_paths(paths, options)
     if isinstance(opened, Stream):
-        return sum(1 for _ in islice(pieces_read(opened.name, opened.pieces()), MOST_PIECES))
+        return sum(
+            1 for _ in islice(convert_errors_of_pieces(opened.name, opened.pieces()), MOST_PIECES)
+        )
     return read_all(path, options)

@@ -28,8 +28,8 @@ def targets() -> dict[str, Callable[[], Attempt]]:
     bases = rng.choice(np.frombuffer(b"ACGTN", np.uint8), 900, p=[0.3, 0.2, 0.2, 0.29, 0.01])
     text = rng.choice(np.frombuffer(b"abcdefgh", np.uint8), 900)
     return {
-        "index-bases": lambda: _of(BaseIndex.made(bases), bases),
-        "index-bytes": lambda: _of(ByteIndex.made(text), text),
+        "index-bases": lambda: _of(BaseIndex.build(bases), bases),
+        "index-bytes": lambda: _of(ByteIndex.build(text), text),
         "index-runs": lambda: _of(_by_runs(text), text),
         "index-runs-of-bases": lambda: _of(_by_runs(bases, of_bases=True), bases),
     }
@@ -38,11 +38,11 @@ def targets() -> dict[str, Callable[[], Attempt]]:
 def _by_runs(text: Bytes, *, of_bases: bool = False) -> RepeatIndex:
     letters = np.tile(text[:90], 10)
     own, runs = split_at_breaks(letters, np.arange(90, 900, 90)) if of_bases else (letters, None)
-    return RepeatIndex.made(own, suffix_array(own), runs, letters.size)
+    return RepeatIndex.build(own, suffix_array(own), runs, letters.size)
 
 
 def _of(index: TextIndex, text: Bytes) -> Attempt:
-    good = index.packed()
+    good = index.pack()
     fence = Fence(2 * good.size + 4096)
 
     def attempt(rng: Rng) -> object:
@@ -61,7 +61,7 @@ def _search(index: TextIndex, text: Bytes, rng: Rng) -> None:
     letters = rng.choice(text if rng.random() < 0.5 else np.arange(8, dtype=np.uint8), 36)
     patterns = RaggedArray(letters, np.arange(0, PATTERNS * LENGTH + 1, LENGTH))
     counts = index.counts(patterns)
-    which, places = index.located(patterns)
+    which, places = index.locate(patterns)
     assert counts.sum() == which.size
     assert not places.size or int(places.min()) >= 0
     index.seeds(letters, 2 * LENGTH)

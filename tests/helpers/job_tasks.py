@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Square:
 
     def __call__(self, batch: range) -> list[int]:
         for number in batch:
-            with naming(f"c/{number}"):
+            with name_failed_chunk(f"c/{number}"):
                 if number == 7 and self.trouble:
                     self.meet(self.trouble)
         return [number**2 for number in batch]

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.radio.libraries.quiet import quiet_and_offline
+from gangsaw.tasks.radio.libraries.quiet import silence_pyuvdata
 
 SPECIAL = np.array([0x7FC00001, 0xFFC12345, 0x80000000, 0x00000001, 0x7F800000, 0xFF800000], "u4")
 
@@ -38,7 +38,7 @@ def make_uvdata(
 
     places = {i: np.array([30.0 * i, 10.0 * i * i, 0.0]) for i in range(antennas)}
     site = EarthLocation.from_geodetic(21.4, -30.7, 1050.0)
-    with quiet_and_offline():
+    with silence_pyuvdata():
         telescope = Telescope.new(
             "made",
             location=site,
@@ -93,7 +93,7 @@ def write(path: Path, **options: Any) -> Path:
 
 def write_as(uvdata: Any, path: Path) -> Path:
     """Write pyuvdata's object in the format of the suffix."""
-    with quiet_and_offline(), warnings.catch_warnings():
+    with silence_pyuvdata(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if path.suffix == ".uvh5":
             uvdata.write_uvh5(str(path), run_check=False)

@@ -6,10 +6,10 @@ import xarray as xr
 import zarr
 from zarr.storage import StorePath
 
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 
 
-def open_groups(place: Place) -> None:
+def open_groups(place: Prefix) -> None:
     """Open every group of a store by plain xarray, with and without Dask; an array has no group."""
     node = zarr.open(StorePath(place.store, place.path), mode="r")
     if isinstance(node, zarr.Array):

@@ -17,8 +17,8 @@ from zarr.codecs import GzipCodec
 from zarr.storage import MemoryStore
 
 import gangsaw
-from gangsaw.tasks.formats.python_objects.blocks import block_array
-from gangsaw.tasks.formats.python_objects.encodings import fitting
+from gangsaw.tasks.formats.python_objects.blocks import make_block_array
+from gangsaw.tasks.formats.python_objects.encodings import fit_chunks
 
 RNG = np.random.default_rng(11)
 CUBE = RNG.integers(0, 4096, (5, 40, 50), "u2")
@@ -134,8 +134,8 @@ BLOCKS = [
 
 @pytest.mark.parametrize(("sizes", "wanted", "found"), BLOCKS)
 def test_a_chunk_lies_in_one_block(sizes: tuple[int, ...], wanted: int, found: int) -> None:
-    array = block_array(da.zeros(sum(sizes), chunks=(sizes,)))
-    assert fitting(array, [wanted]) == (found,)
+    array = make_block_array(da.zeros(sum(sizes), chunks=(sizes,)))
+    assert fit_chunks(array, [wanted]) == (found,)
 
 
 @pytest.mark.parametrize("chunks", [None, {"y": 16, "x": 25}])

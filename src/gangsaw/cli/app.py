@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not show:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors take one line
     try:
-        with _terminated_as_interrupted(), extras_named(), show_kernels(), compiled_ahead(args[0]):
+        with _convert_sigterm(), extras_named(), show_kernels(), compiled_ahead(args[0]):
             command = typer.main.get_command(app)
             code = command.main(args, prog_name="gangsaw", standalone_mode=False)
         if code == INTERRUPTED:  # newer versions of typer convert KeyboardInterrupt to this code
@@ -101,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
+def _convert_sigterm() -> Iterator[None]:
     """Raise KeyboardInterrupt on SIGTERM, which batch systems send, so that workers end, too."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals only reach the main thread

@@ -95,7 +95,7 @@ class Handshake:
     _queried: set[str] = field(default_factory=set)
     _silent: set[str] = field(default_factory=set)
 
-    def admitted(self, workers: Mapping[str, Worker]) -> dict[str, Worker]:
+    def admit(self, workers: Mapping[str, Worker]) -> dict[str, Worker]:
         """Return the workers that can do the job; query new ones, and log those that are left out.
 
         Raises
@@ -105,7 +105,7 @@ class Handshake:
         new = {address: w for address, w in workers.items() if address not in self._queried}
         if new:
             self._queried |= new.keys()
-            self.left_out |= self._wrong(new)
+            self.left_out |= self._explain_refusal(new)
         found = {address: w for address, w in workers.items() if address not in self.left_out}
         if workers and not found:
             reasons = [f"{a} {self.left_out[a]}" for a in list(workers)[:NAMED]]
@@ -125,18 +125,22 @@ class Handshake:
         return not self._silent
 
     def query_again(self) -> None:
-        """Let `admitted` query the workers again that did not answer in time."""
+        """Let `admit` query the workers again that did not answer in time."""
         self._queried -= self._silent
         self._silent.clear()
 
-    def _wrong(self, workers: Mapping[str, Worker]) -> dict[str, str]:
+    def _explain_refusal(self, workers: Mapping[str, Worker]) -> dict[str, str]:
         here = describe_process(self.paths)
-        answers = _answers(self.client, list(workers), self.paths)
+        answers = _query(self.client, list(workers), self.paths)
         self._silent |= workers.keys() - answers.keys()
-        pairs = ((address, self._why(here, there)) for address, there in answers.items())
+        pairs = (
+            (address, self._explain_difference(here, there)) for address, there in answers.items()
+        )
         return {address: why for address, why in pairs if why}
 
-    def _why(self, here: ProcessDescription, there: ProcessDescription | Exception) -> str:
+    def _explain_difference(
+        self, here: ProcessDescription, there: ProcessDescription | Exception
+    ) -> str:
         """Return the reason why a worker cannot do the job; "" if it can.
 
         Parameters
@@ -171,7 +175,7 @@ def _is_written(path: str) -> bool:
         return True
 
 
-def _answers(
+def _query(
     client: Client, addresses: Sequence[str], paths: Sequence[str]
 ) -> dict[str, ProcessDescription | Exception]:
     """Query workers; return the descriptions of those that reply in time, or their errors.

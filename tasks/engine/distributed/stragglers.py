@@ -24,7 +24,7 @@ class Turnaround:
 
     longest: float | None = None
 
-    def saw(self, seconds: float) -> None:
+    def record(self, seconds: float) -> None:
         """Record the duration of a task that ended."""
         self.longest = max(seconds, FADES * (self.longest or 0.0))
 

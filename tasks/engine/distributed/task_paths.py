@@ -27,7 +27,7 @@ def paths_of_work(task: object, batches: Iterable[object]) -> tuple[str, ...]:
         ends = batches[0], batches[-1]
     finder = _PathFinder()
     for one in (task, *ends):
-        finder.look(one)
+        finder.collect(one)
     return tuple(finder.found)[:MOST]
 
 
@@ -35,10 +35,10 @@ class _PathFinder(pickle.Pickler):
     """Pickler that collects the file paths within pickled objects and discards the bytes."""
 
     def __init__(self) -> None:
-        super().__init__(_Nowhere(), protocol=5, buffer_callback=lambda _: False)
+        super().__init__(_DiscardFile(), protocol=5, buffer_callback=lambda _: False)
         self.found: dict[str, None] = {}
 
-    def look(self, one: object) -> None:
+    def collect(self, one: object) -> None:
         """Collect the paths in an object; if pickle refuses it, those found before the error."""
         try:
             self.dump(one)
@@ -60,7 +60,7 @@ def _is_path(text: str) -> bool:
     return text.startswith(os.sep) and "\0" not in text and len(Path(text).parts) > LEAST_DEPTH
 
 
-class _Nowhere(io.RawIOBase):
+class _DiscardFile(io.RawIOBase):
     """File that discards its input."""
 
     def write(self, data: object, /) -> int:

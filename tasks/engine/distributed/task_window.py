@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from distributed import KilledWorker, as_completed
 from distributed.protocol.pickle import loads
 
-from gangsaw.cluster.interrupts import Waiting
+from gangsaw.cluster.interrupts import DeferredInterrupts
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.distributed.calls import pack_call
 from gangsaw.tasks.engine.distributed.stragglers import Turnaround, workers_for_copy
@@ -33,8 +33,8 @@ from gangsaw.tasks.engine.distributed.watch import (
 from gangsaw.tasks.engine.report.counters import JobCounters
 from gangsaw.tasks.engine.report.failure import ChunkFailed
 from gangsaw.tasks.engine.scheduling.batch_size import Pace
-from gangsaw.tasks.engine.scheduling.batches import Done, do_batches
-from gangsaw.tasks.engine.scheduling.lazy import Supply
+from gangsaw.tasks.engine.scheduling.batches import TaskResult, do_batches
+from gangsaw.tasks.engine.scheduling.lazy import BatchSupply
 from gangsaw.tasks.engine.scheduling.work import Task, carried_bytes
 from gangsaw.tasks.engine.scheduling.worker_pools import (
     Device,
@@ -57,7 +57,7 @@ BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
 
 
-class How(Protocol):
+class WindowOptions(Protocol):
     """Subset of `run.Options` that `TaskWindow` reads."""
 
     @property
@@ -107,9 +107,9 @@ class TaskWindow(Generic[BatchT, ResultT]):
         self,
         watch: ClusterWatch,
         task: Task[BatchT, ResultT],
-        options: How,
-        supply: Supply[BatchT],
-        interrupts: Waiting,
+        options: WindowOptions,
+        supply: BatchSupply[BatchT],
+        interrupts: DeferredInterrupts,
         counters: JobCounters,
     ) -> None:
         self.counters = counters
@@ -139,24 +139,26 @@ class TaskWindow(Generic[BatchT, ResultT]):
         """Run all batches; see `run.run`."""
         try:
             while self.fill():
-                for future, done in self.arrived():
+                for future, done in self.wait_for_results():
                     if (submission := self.in_flight.get(future)) is None:
                         continue  # the result of a copy came before
                     if self.found_incompatible_worker(done):
-                        self.land(submission)
-                        self.take_back(submission.batches, None)
+                        self.end_task(submission)
+                        self.requeue(submission.batches, None)
                         continue
-                    self.counters.failed(_failures(done))
+                    self.counters.record_failures(_failures(done))
                     self.check(future, done)
-                    self.land(submission)
+                    self.end_task(submission)
                     n = len(done.results)
-                    submission.pool.pace.saw(n, done.seconds)
-                    self.counters.by(done.worker, submission.pool.device, done.seconds)
+                    submission.pool.pace.record(n, done.seconds)
+                    self.counters.attribute_to_worker(
+                        done.worker, submission.pool.device, done.seconds
+                    )
                     for batch, result in zip(submission.batches[:n], done.results, strict=True):
-                        self.interrupts.let_in()  # short batches arrive by the hundred
+                        self.interrupts.raise_deferred()  # short batches arrive by the hundred
                         on_done(batch, result)
-                        self.counters.landed()
-                    self.take_back(submission.batches[n:], done.error)
+                        self.counters.count_batch()
+                    self.requeue(submission.batches[n:], done.error)
             self.check_failed()
         finally:
             self.cancel()
@@ -183,10 +185,10 @@ class TaskWindow(Generic[BatchT, ResultT]):
             if len(some) > n:
                 self.again.appendleft(some[n:])
             return some[:n]
-        with self.interrupts.at_once():
+        with self.interrupts.allow_interrupts():
             return self.supply.take(n)
 
-    def take_back(self, undone: Sequence[BatchT], error: ChunkFailed | None) -> None:
+    def requeue(self, undone: Sequence[BatchT], error: ChunkFailed | None) -> None:
         """Queue again the batches that a task did not do.
 
         A batch with a transient error goes alone, so that Dask retries it. One that failed for good
@@ -239,23 +241,23 @@ class TaskWindow(Generic[BatchT, ResultT]):
         self.in_flight[future] = submission
         self.arriving.add(future)
 
-    def land(self, submission: _Submission[BatchT]) -> None:
+    def end_task(self, submission: _Submission[BatchT]) -> None:
         """Record that a task ended; cancel its copies."""
         if submission.attempts == 1:  # else the time is the wait for a hung worker
-            self.turnaround.saw(time.monotonic() - submission.since)
+            self.turnaround.record(time.monotonic() - submission.since)
         submission.pool.n_in_flight -= len(submission.futures)
         for future in submission.futures:
             del self.in_flight[future]
         if unfinished := [future for future in submission.futures if not future.done()]:
             self.client.cancel(unfinished, force=True)
 
-    def arrived(self) -> list[tuple[Future, Done[ResultT]]]:
+    def wait_for_results(self) -> list[tuple[Future, TaskResult[ResultT]]]:
         """Wait for a result; return all that have arrived by then."""
-        self.watch.wait(self.arriving, self.interrupts, self.look)
-        found: list[tuple[Future, Done[ResultT]]] = self.arriving.next_batch(block=False)
+        self.watch.wait(self.arriving, self.interrupts, self.check_cluster)
+        found: list[tuple[Future, TaskResult[ResultT]]] = self.arriving.next_batch(block=False)
         return found
 
-    def look(self) -> None:
+    def check_cluster(self) -> None:
         """Check workers, submit copies of stragglers; raise JobFailed if no worker will come."""
         if not self.has_workers():
             self.watch.wait_policy.check(f"no {self.missing}")
@@ -272,12 +274,12 @@ class TaskWindow(Generic[BatchT, ResultT]):
         stragglers = [s for s in submissions if is_straggler(now - s.since, s.attempts)]
         if not stragglers or not (self.is_drained or len(stragglers) == len(submissions)):
             return
-        having = _having(self.client, [f.key for one in stragglers for f in one.futures])
+        having = _workers_with(self.client, [f.key for one in stragglers for f in one.futures])
         for straggler in stragglers:
             straggler.attempts += 1
             own = set().union(*(having[f.key] for f in straggler.futures))
             able = [a for a, w in self.workers.items() if straggler.pool.fits(w)]
-            others = workers_for_copy(able, own, self.watch.heartbeats.silent())
+            others = workers_for_copy(able, own, self.watch.heartbeats.silent_workers())
             what = "another one gets it, too" if others else "there is no other one"
             if others and own & set(others):
                 what = "it is sent again"
@@ -307,7 +309,11 @@ class TaskWindow(Generic[BatchT, ResultT]):
 
     def check(self, future: Future, result: object) -> None:
         """Raise JobFailed if a future or one of its batches failed for good."""
-        if isinstance(result, Done) and result.error is not None and self.ends(result.error):
+        if (
+            isinstance(result, TaskResult)
+            and result.error is not None
+            and self.ends_job(result.error)
+        ):
             raise JobFailed(str(result.error)) from result.error
         if future.status == "error":
             error = result[1] if isinstance(result, tuple) else None  # it is sys.exc_info()
@@ -315,7 +321,7 @@ class TaskWindow(Generic[BatchT, ResultT]):
         if future.status == "cancelled" or isinstance(result, BaseException):
             raise lost_scheduler(self.watch.address)
 
-    def ends(self, error: ChunkFailed) -> bool:
+    def ends_job(self, error: ChunkFailed) -> bool:
         """Return True if the error of a chunk ends the job at once.
 
         A job that commits results continues with other chunks, which `resume` need not repeat.
@@ -353,7 +359,7 @@ class TaskWindow(Generic[BatchT, ResultT]):
         self.in_flight.clear()
 
 
-def _having(client: Client, keys: Sequence[Key]) -> dict[Key, set[str]]:
+def _workers_with(client: Client, keys: Sequence[Key]) -> dict[Key, set[str]]:
     """Return, for each task, the workers that run it or have its result; none without an answer."""
     found: dict[Key, set[str]] = {key: set() for key in keys}
     with suppress(Exception):
@@ -374,7 +380,7 @@ def _failures(result: object) -> list[str]:
 
     Dask retries some of these tasks by itself.
     """
-    error = result.error if isinstance(result, Done) else None
+    error = result.error if isinstance(result, TaskResult) else None
     if isinstance(result, tuple) and isinstance(result[1], ChunkFailed):
         error = result[1]
     return [] if error is None else [str(error)]

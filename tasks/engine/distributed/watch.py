@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, cast
 
 from gangsaw.cluster.identity import identity_of
-from gangsaw.cluster.interrupts import Waiting
+from gangsaw.cluster.interrupts import DeferredInterrupts
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.distributed.handshake import NAMED, Handshake
 from gangsaw.tasks.engine.distributed.wait_policy import AGAIN_SECONDS, WaitPolicy
@@ -36,7 +36,7 @@ LONG_SECONDS = 300.0  # without a result, even if all workers send heartbeats
 STUCK_SECONDS = 360.0
 
 
-class Arriving(Protocol):
+class ResultQueue(Protocol):
     """Subset of Dask's `as_completed` that `ClusterWatch` calls."""
 
     def has_ready(self) -> bool:
@@ -52,14 +52,14 @@ class Heartbeats:
     def __init__(self) -> None:
         self._last: dict[str, tuple[object, float]] = {}  # last_seen, time of change
 
-    def saw(self, workers: Mapping[str, Mapping[str, object]]) -> None:
+    def record(self, workers: Mapping[str, Mapping[str, object]]) -> None:
         """Record the workers from the scheduler's description."""
         now, before = time.monotonic(), self._last
         new = {address: (worker.get("last_seen"), now) for address, worker in workers.items()}
         is_new = {a: a not in before or before[a][0] != said for a, (said, _) in new.items()}
         self._last = {a: one if is_new[a] else before[a] for a, one in new.items()}
 
-    def silent(self, seconds: float = SILENT_SECONDS) -> dict[str, float]:
+    def silent_workers(self, seconds: float = SILENT_SECONDS) -> dict[str, float]:
         """Return the seconds of silence, by address, of workers silent longer than `seconds`."""
         now = time.monotonic()
         spans = {address: now - since for address, (_, since) in self._last.items()}
@@ -86,14 +86,16 @@ class ClusterWatch:
         # times of the last result, the last log line and the last check
         self.came = self.logged = self.looked = time.monotonic()
 
-    def wait(self, arriving: Arriving, interrupts: Waiting, look: Callable[[], None]) -> None:
+    def wait(
+        self, arriving: ResultQueue, interrupts: DeferredInterrupts, look: Callable[[], None]
+    ) -> None:
         """Wait for a result; call `look` every `POLL_SECONDS`, also while results arrive.
 
         No call of Dask may block here: it would block for ever when the last worker is lost.
         """
         while not arriving.has_ready():
             time.sleep(TICK_SECONDS)
-            interrupts.let_in()
+            interrupts.raise_deferred()
             self._look_in_time(look)
         self.wait_policy.end()  # a result means that there was a worker
         self.came = time.monotonic()
@@ -104,17 +106,17 @@ class ClusterWatch:
             look()
             self.looked = time.monotonic()
 
-    def begin(self, interrupts: Waiting) -> dict[str, Worker]:
+    def begin(self, interrupts: DeferredInterrupts) -> dict[str, Worker]:
         """Wait for an answer of the scheduler; return all workers, admitted or not."""
-        while (found := self.seen()) is None:
-            interrupts.let_in()
+        while (found := self.all_workers()) is None:
+            interrupts.raise_deferred()
             time.sleep(TICK_SECONDS)
         return found
 
-    def scheduler_id(self, interrupts: Waiting) -> str:
+    def scheduler_id(self, interrupts: DeferredInterrupts) -> str:
         """Wait for an answer of the scheduler; return the identifier of its run."""
         while (found := self._described()) is None:
-            interrupts.let_in()
+            interrupts.raise_deferred()
             time.sleep(TICK_SECONDS)
         return str(found["id"])
 
@@ -125,15 +127,15 @@ class ClusterWatch:
         ------
         JobFailed : the client is closed, no worker can do the job, or no answer comes for long
         """
-        found = self.seen()
-        return None if found is None else self.handshake.admitted(found)
+        found = self.all_workers()
+        return None if found is None else self.handshake.admit(found)
 
-    def seen(self) -> dict[str, Worker] | None:
+    def all_workers(self) -> dict[str, Worker] | None:
         """Return all workers, admitted or not; see `workers`."""
         if (found := self._described()) is None:
             return None
         workers = dict(cast("Mapping[str, Worker]", found["workers"]))
-        self.heartbeats.saw(workers)
+        self.heartbeats.record(workers)
         return workers
 
     def _described(self) -> Mapping[str, object] | None:
@@ -154,7 +156,7 @@ class ClusterWatch:
         self.unheard = None
         return found
 
-    def look(self, left: int) -> None:
+    def check_cluster(self, left: int) -> None:
         """Check the cluster, if all its workers are alike; `left` tasks have no result yet."""
         workers = self.workers()
         if workers:
@@ -168,7 +170,7 @@ class ClusterWatch:
 
         It is a warning if workers are silent: others may only take their time.
         """
-        now, silent = time.monotonic(), self.heartbeats.silent()
+        now, silent = time.monotonic(), self.heartbeats.silent_workers()
         silent = {address: span for address, span in silent.items() if address in workers}
         if silent and now - self.came >= STUCK_SECONDS:
             self._check_stuck(now - self.came)
@@ -187,7 +189,7 @@ class ClusterWatch:
 
     def _check_stuck(self, seconds: float) -> None:
         """Raise JobFailed if all workers with tasks have been silent for `LONG_SECONDS`."""
-        silent = self.heartbeats.silent(LONG_SECONDS)
+        silent = self.heartbeats.silent_workers(LONG_SECONDS)
         busy = busy_workers(self.client)
         if busy and busy <= silent.keys():
             named = {address: silent[address] for address in sorted(busy)}

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar
 
-from gangsaw.tasks.engine.report.dry_run import Planned
+from gangsaw.tasks.engine.report.dry_run import DryRunEnd
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -34,7 +34,7 @@ Send: TypeAlias = Callable[[Message, bool], None]  # the message; whether it is 
 CHUNKS, DECODED, ENCODED, SECONDS, FAILED = range(5)  # columns of the counters of a key
 
 
-class Chunks(Protocol):
+class ChunkProgress(Protocol):
     """Subset of `progress.Progress` that `JobCounters` reads."""
 
     @property
@@ -87,7 +87,7 @@ class JobCounters:
     def __init__(self, kind: str, store: str) -> None:
         self.kind, self.store = kind, store
         self.job, self.began = uuid.uuid4().hex, time.time()
-        self.progress: Chunks | None = None
+        self.progress: ChunkProgress | None = None
         self.workers: set[str] = set()
         self.source_bytes = 0
         self._send: Send | None = None
@@ -98,7 +98,7 @@ class JobCounters:
         self._parts: dict[Key, list[float]] = defaultdict(lambda: [0, 0, 0, 0.0, 0])  # not sent
         self._failures: list[str] = []  # not sent
         self._tasks = [0, 0]  # done and to do, for a job that reports no chunks
-        self._map = _Cells()
+        self._map = _ChunkCells()
         self.spent: dict[Key, float] = defaultdict(float)
 
     @property
@@ -120,7 +120,7 @@ class JobCounters:
         """Start the map of chunks 0 .. total - 1; those outside the ranges `left` are done."""
         self._map.begin(total, left)
 
-    def by(self, worker: str, backend: str, seconds: float) -> None:
+    def attribute_to_worker(self, worker: str, backend: str, seconds: float) -> None:
         """Attribute the next amounts to a task of this worker and backend ("cpu" or "gpu").
 
         `seconds` is the duration of the task.
@@ -130,13 +130,13 @@ class JobCounters:
         self._add(())  # seconds of a last task that added no amounts
         self._seconds = seconds
 
-    def at(self, codec: str, chunks: range | None = None) -> None:
+    def attribute_to_chunks(self, codec: str, chunks: range | None = None) -> None:
         """Attribute the next amounts to this codec, and mark `chunks` as done in the map."""
         self._codec, self._place = codec, chunks or range(0)
         if chunks is not None and self._send is not None:
             self._map.add(chunks)
 
-    def moved(self, before: Chunks, after: Chunks) -> None:
+    def add_progress(self, before: ChunkProgress, after: ChunkProgress) -> None:
         """Add the amounts by which the progress of the job has increased."""
         self.progress = after
         if not after.step and after.resumed == before.resumed:
@@ -150,13 +150,13 @@ class JobCounters:
             )
         self._send_in_time()
 
-    def landed(self) -> None:
+    def count_batch(self) -> None:
         """Count a batch that is done."""
         self._tasks[0] += 1
         if self.progress is None:
             self._send_in_time()
 
-    def failed(self, messages: Sequence[str]) -> None:
+    def record_failures(self, messages: Sequence[str]) -> None:
         """Record the messages of chunks that failed or are damaged."""
         if messages:
             self._part[FAILED] += len(messages)
@@ -235,7 +235,7 @@ def _of_tasks(done: int, total: int) -> Message:
     return {"done": done, "total": max(done, total)}
 
 
-class _Cells:
+class _ChunkCells:
     """Map of the chunks that are done, as on the dashboard.
 
     A cell counts the finished ones of some consecutive chunks.
@@ -287,14 +287,14 @@ def current_counters() -> JobCounters | None:
     return _current.get()
 
 
-def at(codec: str) -> None:
+def attribute_to_codec(codec: str) -> None:
     """Attribute the next amounts of the job in this context to this codec."""
     if (counters := _current.get()) is not None:
-        counters.at(codec)
+        counters.attribute_to_chunks(codec)
 
 
 @contextmanager
-def job(kind: str, store: object) -> Iterator[JobCounters]:
+def count_job(kind: str, store: object) -> Iterator[JobCounters]:
     """Yield the counters of a job of this kind; a job within a job shares the outer counters."""
     if (outer := _current.get()) is not None:
         yield outer
@@ -303,7 +303,7 @@ def job(kind: str, store: object) -> Iterator[JobCounters]:
     before = _current.set(counters)
     try:
         yield counters
-    except Planned:  # a dry run, which is not reported
+    except DryRunEnd:  # a dry run, which is not reported
         raise
     except BaseException as error:
         counters.end(
@@ -316,7 +316,7 @@ def job(kind: str, store: object) -> Iterator[JobCounters]:
         _current.reset(before)
 
 
-def job_of(kind: str, store: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def count_as_job(kind: str, store: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator that runs a function as a job; `store` is the parameter with its store."""
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
@@ -324,7 +324,7 @@ def job_of(kind: str, store: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         @wraps(function)
         def run(*args: P.args, **kwargs: P.kwargs) -> R:
-            with job(kind, signature.bind(*args, **kwargs).arguments[store]):
+            with count_job(kind, signature.bind(*args, **kwargs).arguments[store]):
                 return function(*args, **kwargs)
 
         return run

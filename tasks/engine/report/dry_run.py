@@ -71,7 +71,7 @@ class JobPlan:
         return sum(array.n_chunks for array in self.arrays)
 
 
-class Planned(BaseException):
+class DryRunEnd(BaseException):
     """Exception that ends a dry run and has its plan.
 
     It is no `Exception`, so that no error handler catches it.
@@ -105,7 +105,7 @@ def is_quick() -> bool:
 def stop(plan: Callable[[], JobPlan]) -> None:
     """End a dry run where the job would begin to write; do nothing in a real job."""
     if is_on():
-        raise Planned(plan())
+        raise DryRunEnd(plan())
 
 
 def forbid(target: object) -> None:
@@ -122,7 +122,7 @@ def plan_job(job: Callable[[], object], depth: Depth = Depth.WHOLE) -> JobPlan |
     with _dry_run(depth):
         try:
             job()
-        except Planned as planned:
+        except DryRunEnd as planned:
             return planned.plan
     return None
 

@@ -47,7 +47,7 @@ class ChunkFailed(Exception):
 
 
 @contextmanager
-def naming(chunk: str) -> Iterator[None]:
+def name_failed_chunk(chunk: str) -> Iterator[None]:
     """Convert any error within the block to ChunkFailed of this chunk."""
     try:
         yield
@@ -55,7 +55,7 @@ def naming(chunk: str) -> Iterator[None]:
         raise
     except Exception as error:
         is_its_own = isinstance(error, ChunkError)
-        raise ChunkFailed(chunk, _line(error), _may_pass(error), is_its_own) from error
+        raise ChunkFailed(chunk, _line(error), _is_transient(error), is_its_own) from error
 
 
 def _line(error: Exception) -> str:
@@ -67,7 +67,7 @@ def _line(error: Exception) -> str:
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
-def _may_pass(error: Exception) -> bool:
+def _is_transient(error: Exception) -> bool:
     """Return True for errors of networks and disks, which may be transient.
 
     Errors of arguments and data are final, and so are full disks.

@@ -135,6 +135,6 @@ class Meter:
         known = self.progress
         self.progress = replace(known, seconds=seconds, share=share, step=known.step, **changed)
         if (counters := current_counters()) is not None:
-            counters.moved(known, self.progress)
+            counters.add_progress(known, self.progress)
         if self.on_progress is not None:
             self.on_progress(self.progress)

@@ -16,16 +16,20 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from gangsaw.cluster.interrupts import Waiting, interrupts_wait
+from gangsaw.cluster.interrupts import DeferredInterrupts, defer_interrupts
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import JobFailed, first_line
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.engine.distributed.task_paths import paths_of_work
-from gangsaw.tasks.engine.report.counters import JobCounters, job
+from gangsaw.tasks.engine.report.counters import JobCounters, count_job
 from gangsaw.tasks.engine.report.failure import ChunkFailed
 from gangsaw.tasks.engine.run.run import Options
-from gangsaw.tasks.engine.scheduling.batches import Done, do_batches
-from gangsaw.tasks.engine.scheduling.memory import check_memory, this_process, threads_that_fit
+from gangsaw.tasks.engine.scheduling.batches import TaskResult, do_batches
+from gangsaw.tasks.engine.scheduling.memory import (
+    check_memory,
+    describe_this_process,
+    threads_that_fit,
+)
 from gangsaw.tasks.engine.scheduling.work import Task
 
 if TYPE_CHECKING:
@@ -46,7 +50,7 @@ AttachSamples: TypeAlias = "Callable[[BatchT, list[NumpyArray]], BatchT]"
 
 
 @dataclass(frozen=True)
-class OnBlocks(Generic[BatchT]):
+class BatchOnBlocks(Generic[BatchT]):
     """Batch with the blocks of a Dask array that it needs.
 
     Attributes
@@ -66,22 +70,22 @@ class OnBlocks(Generic[BatchT]):
         return [(self.array.name, *position) for position in self.positions]
 
 
-def computed(array: Array, region: Cut, client: Client | None) -> NumpyArray:
+def compute_region(array: Array, region: Cut, client: Client | None) -> NumpyArray:
     """Compute a region of a Dask array, on the client's workers or else in this process.
 
     It is meant for small regions: samples, coordinates.
     """
     part = array[region]
     if client is None:
-        return _plain(part.compute(scheduler="threads"))
+        return _to_numpy(part.compute(scheduler="threads"))
     from gangsaw.tasks.engine.distributed.handshake import Handshake
     from gangsaw.tasks.engine.distributed.watch import ClusterWatch
 
     watch = ClusterWatch(Handshake(client), Options().worker_seconds)
-    with interrupts_wait() as interrupts:
+    with defer_interrupts() as interrupts:
         future = client.compute(part)
         ((_, found),) = _results({future: part.name}, watch, interrupts)
-    return _plain(cast("NumpyArray", found))
+    return _to_numpy(cast("NumpyArray", found))
 
 
 def client_of(array: Array) -> Client | None:
@@ -102,7 +106,7 @@ def scheduler_id(client: Client) -> str:
     from gangsaw.tasks.engine.distributed.handshake import Handshake
     from gangsaw.tasks.engine.distributed.watch import ClusterWatch
 
-    with interrupts_wait() as interrupts:
+    with defer_interrupts() as interrupts:
         return ClusterWatch(Handshake(client), Options().worker_seconds).scheduler_id(interrupts)
 
 
@@ -117,7 +121,7 @@ def is_persisted(array: Array) -> bool:
 
 def run_on_blocks(
     task: Task[BatchT, ResultT],
-    items: Sequence[OnBlocks[BatchT]],
+    items: Sequence[BatchOnBlocks[BatchT]],
     attach_samples: AttachSamples[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
     *,
@@ -141,47 +145,47 @@ def run_on_blocks(
         return
     graph, keys = _graph(task, items, attach_samples)
     batches = {key: item.batch for key, item in zip(keys, items, strict=True)}
-    with interrupts_wait() as interrupts, job(task.name, "") as counters:
+    with defer_interrupts() as interrupts, count_job(task.name, "") as counters:
         counters.expect(len(items))
-        landed = _Landed(batches, on_done, interrupts, counters)
+        landed = _ResultReceiver(batches, on_done, interrupts, counters)
         if client is None:
             _in_threads(task, graph, keys, landed)
         else:
             paths = paths_of_work(task, list(batches.values()))
-            options = (options or Options()).seeing(*paths)
+            options = (options or Options()).with_paths(*paths)
             _on_workers(task, graph, keys, landed, client, options)
 
 
-class _Landed(Generic[BatchT, ResultT]):
+class _ResultReceiver(Generic[BatchT, ResultT]):
     """Receiver of the results of graph tasks, which finds their batches by Dask key."""
 
     def __init__(
         self,
         batches: dict[Key, BatchT],
         on_done: Callable[[BatchT, ResultT], None],
-        interrupts: Waiting,
+        interrupts: DeferredInterrupts,
         counters: JobCounters,
     ) -> None:
         self.batches, self.on_done = batches, on_done
         self.interrupts, self.counters = interrupts, counters
 
-    def take(self, key: object, done: Done[ResultT]) -> None:
+    def take(self, key: object, done: TaskResult[ResultT]) -> None:
         """Report a batch that is done; raise JobFailed if it failed."""
         if (batch := self.batches.get(key)) is None:  # type: ignore[call-overload]
             return  # the key of a block
-        self.interrupts.let_in()
+        self.interrupts.raise_deferred()
         if done.error is not None:
-            self.counters.failed([str(done.error)])
+            self.counters.record_failures([str(done.error)])
             raise JobFailed(str(done.error)) from done.error
-        self.counters.by(done.worker, "cpu", done.seconds)
+        self.counters.attribute_to_worker(done.worker, "cpu", done.seconds)
         for result in done.results:
             self.on_done(batch, result)
-        self.counters.landed()
+        self.counters.count_batch()
 
 
 def _graph(
     task: Task[BatchT, ResultT],
-    items: Sequence[OnBlocks[BatchT]],
+    items: Sequence[BatchOnBlocks[BatchT]],
     attach_samples: AttachSamples[BatchT],
 ) -> tuple[HighLevelGraph, list[Key]]:
     """Return one Dask graph for the blocks and batches of all arrays, and the batches' keys."""
@@ -189,7 +193,7 @@ def _graph(
     from dask.highlevelgraph import HighLevelGraph
 
     name = f"{task.name}-{uuid.uuid4().hex[:12]}"
-    work = partial(_do, task, attach_samples)
+    work = partial(_run_batch, task, attach_samples)
     tasks = {(name, i): (work, item.batch, item.keys) for i, item in enumerate(items)}
     arrays = list({item.array.name: item.array for item in items}.values())
     lazy = [array for array in arrays if not is_persisted(array)]
@@ -199,16 +203,16 @@ def _graph(
     return graph, list(tasks)
 
 
-def _do(
+def _run_batch(
     task: Task[BatchT, ResultT],
     attach_samples: AttachSamples[BatchT],
     batch: BatchT,
     blocks: list[NumpyArray],
-) -> Done[ResultT]:
-    return do_batches(task, "cpu", [attach_samples(batch, list(map(_plain, blocks)))])
+) -> TaskResult[ResultT]:
+    return do_batches(task, "cpu", [attach_samples(batch, list(map(_to_numpy, blocks)))])
 
 
-def _plain(block: NumpyArray) -> NumpyArray:
+def _to_numpy(block: NumpyArray) -> NumpyArray:
     """Return a block as a NumPy array; raise JobFailed if samples are masked."""
     if np.ma.is_masked(block):
         raise JobFailed(
@@ -227,16 +231,16 @@ def _in_threads(
     task: Task[BatchT, ResultT],
     graph: HighLevelGraph,
     keys: Sequence[Key],
-    landed: _Landed[BatchT, ResultT],
+    landed: _ResultReceiver[BatchT, ResultT],
 ) -> None:
     from dask.base import compute
     from dask.callbacks import Callback
 
-    check_memory(task.peak_bytes, [this_process()])
+    check_memory(task.peak_bytes, [describe_this_process()])
     threads = threads_that_fit(task.peak_bytes, thread_limit())
 
     def on_task(key: object, result: object, *_: object) -> None:
-        if isinstance(result, Done):
+        if isinstance(result, TaskResult):
             landed.take(key, result)
 
     with Callback(posttask=on_task):  # type: ignore[no-untyped-call]
@@ -257,7 +261,7 @@ def _on_workers(
     task: Task[BatchT, ResultT],
     graph: HighLevelGraph,
     keys: Sequence[Key],
-    landed: _Landed[BatchT, ResultT],
+    landed: _ResultReceiver[BatchT, ResultT],
     client: Client,
     options: Options,
 ) -> None:
@@ -269,7 +273,7 @@ def _on_workers(
 
     handshake = Handshake(client, options.paths)
     watch = ClusterWatch(handshake, options.worker_seconds)
-    workers = handshake.admitted(watch.begin(landed.interrupts))
+    workers = handshake.admit(watch.begin(landed.interrupts))
     check_memory(task.peak_bytes, workers.values())
     report_to_scheduler(landed.counters, client)
     only = {"workers": list(workers)} if handshake.left_out else {}
@@ -279,11 +283,11 @@ def _on_workers(
         )
     pending = dict(zip(futures, keys, strict=True))
     for key, done in _results(pending, watch, landed.interrupts):
-        landed.take(key, cast("Done[ResultT]", done))
+        landed.take(key, cast("TaskResult[ResultT]", done))
 
 
 def _results(
-    pending: dict[Future, KeyT], watch: ClusterWatch, interrupts: Waiting
+    pending: dict[Future, KeyT], watch: ClusterWatch, interrupts: DeferredInterrupts
 ) -> Iterator[tuple[KeyT, object]]:
     """Yield the key and the result of each future as it arrives; raise JobFailed for lost ones."""
     from distributed import as_completed
@@ -292,7 +296,7 @@ def _results(
     arriving = as_completed(pending, loop=client.loop, with_results=True, raise_errors=False)
     try:
         while pending:
-            watch.wait(arriving, interrupts, lambda: watch.look(len(pending)))
+            watch.wait(arriving, interrupts, lambda: watch.check_cluster(len(pending)))
             for future, result in arriving.next_batch(block=False):
                 key = pending.pop(future)
                 if future.status != "finished":

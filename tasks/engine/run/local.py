@@ -9,12 +9,16 @@ from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Generic, Self, TypeVar
 
-from gangsaw.cluster.interrupts import Waiting
+from gangsaw.cluster.interrupts import DeferredInterrupts
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.engine.report.failure import ChunkFailed
-from gangsaw.tasks.engine.scheduling.batches import commit, committed_on_device
-from gangsaw.tasks.engine.scheduling.memory import check_memory, this_process, threads_that_fit
+from gangsaw.tasks.engine.scheduling.batches import commit, process_on_device
+from gangsaw.tasks.engine.scheduling.memory import (
+    check_memory,
+    describe_this_process,
+    threads_that_fit,
+)
 from gangsaw.tasks.engine.scheduling.read_ahead import ReadAhead
 from gangsaw.tasks.engine.scheduling.work import DeviceTask, Task
 from gangsaw.tasks.engine.scheduling.worker_pools import SLOTS, TASKS_PER_THREAD
@@ -48,13 +52,13 @@ class _Commits(Generic[BatchT, ResultT]):
         """Start the commit of a result; report the batches with finished commits."""
         committed = self.pool.submit(commit, self.task, [batch], [result])
         self.waiting.append((batch, result, committed))
-        self.land(COMMITS)
+        self.finish(COMMITS)
 
-    def land(self, most: int = 0) -> None:
+    def finish(self, most: int = 0) -> None:
         """Wait until at most `most` commits are unfinished."""
         while self.waiting and (len(self.waiting) > most or self.waiting[0][2].done()):
             batch, result, committed = self.waiting.popleft()
-            with _final():
+            with _convert_failures():
                 committed.result()
             self.on_done(batch, result)
 
@@ -63,24 +67,24 @@ def run_one_by_one(
     task: Task[BatchT, ResultT],
     batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
-    interrupts: Waiting,
+    interrupts: DeferredInterrupts,
 ) -> None:
     """Run the batches in this thread, while commits run in others."""
-    check_memory(task.peak_bytes, [this_process()])
+    check_memory(task.peak_bytes, [describe_this_process()])
     with _Commits(task, on_done) as commits:
-        for batch in ReadAhead[BatchT](task).of(batches):
-            interrupts.let_in()
-            with _final():
+        for batch in ReadAhead[BatchT](task).iterate(batches):
+            interrupts.raise_deferred()
+            with _convert_failures():
                 result = task(batch)
             commits.add(batch, result)
-        commits.land()
+        commits.finish()
 
 
 def run_side_by_side(
     task: Task[BatchT, ResultT],
     batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
-    interrupts: Waiting,
+    interrupts: DeferredInterrupts,
 ) -> None:
     """Run the batches in as many threads as the limits of this process and its memory allow.
 
@@ -101,17 +105,17 @@ def run_side_by_side(
         finally:
             ahead.forget(batch)
 
-    with _Commits(task, on_done) as commits, closing(ahead.of(batches, keeps=True)) as coming:
+    with _Commits(task, on_done) as commits, closing(ahead.iterate(batches, keeps=True)) as coming:
         try:
             for batch in coming:
-                interrupts.let_in()
+                interrupts.raise_deferred()
                 running.append((batch, pool.submit(work, batch)))
                 if len(running) == TASKS_PER_THREAD * threads:
                     commits.add(*_first(running))
             while running:
-                interrupts.let_in()
+                interrupts.raise_deferred()
                 commits.add(*_first(running))
-            commits.land()
+            commits.finish()
         finally:
             pool.shutdown(cancel_futures=True)
             for batch, _ in running:
@@ -124,7 +128,7 @@ def _first(running: deque[tuple[BatchT, Future[ResultT]]]) -> tuple[BatchT, Resu
     Batches that are done by then are not lost if it fails.
     """
     batch, future = running.popleft()
-    with _final():
+    with _convert_failures():
         return batch, future.result()
 
 
@@ -132,7 +136,7 @@ def run_in_threads(
     task: Task[BatchT, ResultT],
     batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
-    interrupts: Waiting,
+    interrupts: DeferredInterrupts,
 ) -> None:
     """Run batches with samples in threads, while this thread reads further ones.
 
@@ -140,32 +144,34 @@ def run_in_threads(
     """
     threads = threads_that_fit(task.peak_bytes, thread_limit())
     coming = ((batch,) for batch in batches)
-    _ahead(lambda taken: _committed(task, taken), coming, on_done, interrupts, threads)
+    _work_ahead(lambda taken: _run_and_commit(task, taken), coming, on_done, interrupts, threads)
 
 
 def run_on_device(
     task: DeviceTask[BatchT, ResultT],
     batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
-    interrupts: Waiting,
+    interrupts: DeferredInterrupts,
 ) -> None:
     """Run the batches in threads that share the GPU."""
     source = iter(batches)
     coming = iter(lambda: tuple(islice(source, task.device_batches)), ())
-    _ahead(lambda taken: committed_on_device(task, taken), coming, on_done, interrupts, SLOTS)
+    _work_ahead(lambda taken: process_on_device(task, taken), coming, on_done, interrupts, SLOTS)
 
 
-def take_batches(batches: Iterator[BatchT], n: int, interrupts: Waiting) -> tuple[BatchT, ...]:
+def take_batches(
+    batches: Iterator[BatchT], n: int, interrupts: DeferredInterrupts
+) -> tuple[BatchT, ...]:
     """Return the next n batches, fewer at the end; the iterator may block on a pipe."""
-    with interrupts.at_once():
+    with interrupts.allow_interrupts():
         return tuple(islice(batches, n))
 
 
-def _ahead(
+def _work_ahead(
     work: Callable[[tuple[BatchT, ...]], Sequence[ResultT]],
     coming: Iterator[tuple[BatchT, ...]],
     on_done: Callable[[BatchT, ResultT], None],
-    interrupts: Waiting,
+    interrupts: DeferredInterrupts,
     threads: int,
 ) -> None:
     """Call `work` on groups of batches in threads; report each batch in this thread.
@@ -179,7 +185,7 @@ def _ahead(
     pool = ThreadPoolExecutor(threads, "gangsaw-job")
     try:
         while True:
-            interrupts.let_in()
+            interrupts.raise_deferred()
             while len(running) < TASKS_PER_THREAD * threads:
                 if not (some := take_batches(coming, 1, interrupts)):
                     break
@@ -187,7 +193,7 @@ def _ahead(
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                with _final():
+                with _convert_failures():
                     results = future.result()
                 for batch, result in zip(running.pop(future), results, strict=True):
                     on_done(batch, result)
@@ -195,14 +201,14 @@ def _ahead(
         pool.shutdown(cancel_futures=True)
 
 
-def _committed(task: Task[BatchT, ResultT], batches: Sequence[BatchT]) -> list[ResultT]:
+def _run_and_commit(task: Task[BatchT, ResultT], batches: Sequence[BatchT]) -> list[ResultT]:
     results = [task(batch) for batch in batches]
     commit(task, batches, results)
     return results
 
 
 @contextmanager
-def _final() -> Iterator[None]:
+def _convert_failures() -> Iterator[None]:
     """Convert ChunkFailed to JobFailed: without retries, the first failed chunk ends the job."""
     try:
         yield

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class BlockFunction(Protocol):
-    """Function that `mapped` applies to one block of each of its arrays."""
+    """Function that `map_blocks` applies to one block of each of its arrays."""
 
     def __call__(self, *blocks: NumpyArray) -> NumpyArray:
         """Return the function's value for each item of the broadcast blocks."""
 
 
-def mapped(function: BlockFunction, *arrays: object, dtype: Dtype) -> Array:
+def map_blocks(function: BlockFunction, *arrays: object, dtype: Dtype) -> Array:
     """Return a lazy Dask array: a function of the items of arrays, which are broadcast.
 
     `function` takes a block of each array; it is not called before the result is computed.

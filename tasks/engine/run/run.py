@@ -11,25 +11,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from gangsaw.cluster.interrupts import Waiting, interrupts_wait
+from gangsaw.cluster.interrupts import DeferredInterrupts, defer_interrupts
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.distributed.handshake import Handshake
 from gangsaw.tasks.engine.distributed.task_paths import paths_of_work
 from gangsaw.tasks.engine.distributed.watch import ClusterWatch
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import job
+from gangsaw.tasks.engine.report.counters import count_job
 from gangsaw.tasks.engine.run.local import (
     run_in_threads,
     run_on_device,
     run_one_by_one,
     run_side_by_side,
 )
-from gangsaw.tasks.engine.scheduling.lazy import Supply
+from gangsaw.tasks.engine.scheduling.lazy import BatchSupply
 from gangsaw.tasks.engine.scheduling.memory import (
     CARRIED_COPIES,
     Worker,
     check_memory,
-    this_process,
+    describe_this_process,
 )
 from gangsaw.tasks.engine.scheduling.work import DeviceTask, Task, carried_bytes
 from gangsaw.tasks.engine.scheduling.worker_pools import (
@@ -38,10 +38,10 @@ from gangsaw.tasks.engine.scheduling.worker_pools import (
     TASKS_PER_THREAD,
     Device,
     Workers,
-    checked_device,
+    check_device,
     gpu_slots,
     most_carried,
-    with_gpu,
+    select_gpu_workers,
 )
 
 if TYPE_CHECKING:
@@ -77,15 +77,15 @@ class Options:
 
     def __post_init__(self) -> None:
         """Raise BadParams for an unknown device."""
-        checked_device(self.device)
+        check_device(self.device)
 
-    def seeing(self, *paths: str | Path | None) -> Options:
+    def with_paths(self, *paths: str | Path | None) -> Options:
         """Return the options with these files and folders added to `paths`, if they exist here."""
         here = [Path(path).absolute() for path in paths if path is not None]
         return replace(self, paths=(*self.paths, *(str(path) for path in here if path.exists())))
 
 
-def run(
+def run_batches(
     task: Task[BatchT, ResultT],
     batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
@@ -116,7 +116,7 @@ def run(
         Ctrl-C does not wait.
     """
     options = options or Options()
-    with interrupts_wait() as interrupts:
+    with defer_interrupts() as interrupts:
         if client is not None:
             _on_workers(task, batches, on_done, client, options, interrupts)
         elif options.device == "gpu":
@@ -129,7 +129,7 @@ def run(
             run_one_by_one(task, batches, on_done, interrupts)
 
 
-def on_every_worker(function: Callable[[], None], client: Client | None) -> None:
+def call_on_every_worker(function: Callable[[], None], client: Client | None) -> None:
     """Call the function once in every worker, or here without a client, to compile beforehand.
 
     Raises
@@ -140,20 +140,22 @@ def on_every_worker(function: Callable[[], None], client: Client | None) -> None
     if client is None:
         function()
         return
-    with interrupts_wait() as interrupts:
+    with defer_interrupts() as interrupts:
         watch = ClusterWatch(Handshake(client), 0.0)
-        workers = list(watch.handshake.admitted(watch.begin(interrupts)))
+        workers = list(watch.handshake.admit(watch.begin(interrupts)))
         call = client.run(function, workers=workers, asynchronous=True)  # returns a coroutine
         answers = asyncio.run_coroutine_threadsafe(call, client.loop.asyncio_loop)
         try:
-            watch.wait(_AnswersOfWorkers(answers), interrupts, lambda: watch.look(len(workers)))
+            watch.wait(
+                _WorkerAnswers(answers), interrupts, lambda: watch.check_cluster(len(workers))
+            )
             answers.result()
         finally:
             answers.cancel()
 
 
 @dataclass(frozen=True)
-class _AnswersOfWorkers:
+class _WorkerAnswers:
     """Adapter by which `ClusterWatch` waits for the answers of all workers to one call."""
 
     answers: Future[object]
@@ -174,13 +176,13 @@ def check_task_memory(
     if dry_run.is_on():  # a dry run has no workers
         return
     options = options or Options()
-    known = [this_process()] if client is None else _workers_of(client).values()
+    known = [describe_this_process()] if client is None else _workers_of(client).values()
     check_memory(peak_bytes, (worker for worker in known if _is_host(worker, options)))
 
 
 def _workers_of(client: Client) -> dict[str, Worker]:
     """Wait for an answer of the scheduler; return the descriptions of all workers by address."""
-    with interrupts_wait() as interrupts:
+    with defer_interrupts() as interrupts:
         return ClusterWatch(Handshake(client), 0.0).begin(interrupts)
 
 
@@ -189,7 +191,7 @@ def _is_host(worker: Worker, options: Options) -> bool:
 
 
 def _check_gpus(task: DeviceTask[BatchT, ResultT], workers: Workers) -> None:
-    found = with_gpu(workers.values())
+    found = select_gpu_workers(workers.values())
     if workers and not found:
         raise JobFailed(
             f"none of the {len(workers)} workers has a GPU: start one with --resources GPU=1 "
@@ -204,23 +206,23 @@ def _on_workers(
     on_done: Callable[[BatchT, ResultT], None],
     client: Client,
     options: Options,
-    interrupts: Waiting,
+    interrupts: DeferredInterrupts,
 ) -> None:
     from gangsaw.tasks.engine.distributed.events import report_to_scheduler
     from gangsaw.tasks.engine.distributed.task_window import TaskWindow
 
     paths = dict.fromkeys((*options.paths, *paths_of_work(task, batches)))
     watch = ClusterWatch(Handshake(client, tuple(paths)), options.worker_seconds)
-    workers = watch.handshake.admitted(watch.begin(interrupts))
+    workers = watch.handshake.admit(watch.begin(interrupts))
     check_memory(task.peak_bytes, (w for w in workers.values() if _is_host(w, options)))
     if options.device == "gpu":
         _check_gpus(cast("DeviceTask[BatchT, ResultT]", task), workers)
     carried = carried_bytes(task)
     wanted = TASKS_PER_THREAD * sum(worker["nthreads"] for worker in workers.values())
     in_flight = min(most_carried(carried), wanted)
-    check_memory(CARRIED_COPIES * carried * in_flight, [this_process()])
-    supply = Supply(batches)
-    with _large_graphs() if carried else nullcontext(), job(task.name, "") as counters:
+    check_memory(CARRIED_COPIES * carried * in_flight, [describe_this_process()])
+    supply = BatchSupply(batches)
+    with _large_graphs() if carried else nullcontext(), count_job(task.name, "") as counters:
         report_to_scheduler(counters, client)
         counters.expect(supply.total)
         TaskWindow(watch, task, options, supply, interrupts, counters).run(on_done)

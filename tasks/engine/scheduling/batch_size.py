@@ -26,7 +26,7 @@ class Pace:
 
     seconds: float | None = None
 
-    def saw(self, batches: int, seconds: float) -> None:
+    def record(self, batches: int, seconds: float) -> None:
         """Record the time of a task; the latest counts, since the first ones compile and import."""
         if batches:
             self.seconds = seconds / batches

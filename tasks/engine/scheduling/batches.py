@@ -20,7 +20,7 @@ ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True)
-class Done(Generic[ResultT]):
+class TaskResult(Generic[ResultT]):
     """Result of a task: the results of its first batches, until time ran out or a batch failed.
 
     Attributes
@@ -42,7 +42,7 @@ def do_batches(
     device: Device,
     batches: Sequence[BatchT],
     most_seconds: float = 2 * TASK_SECONDS,
-) -> Done[ResultT]:
+) -> TaskResult[ResultT]:
     """Run the task on the batches; stop early if time runs out or a batch fails.
 
     Raises ChunkFailed, so that Dask retries, for a transient error of a single batch.
@@ -53,7 +53,7 @@ def do_batches(
         if device == "gpu":
             results += cast("DeviceTask[BatchT, ResultT]", task).on_device(batches)
         else:
-            _do_in_time(task, ahead.of(batches), results, most_seconds)
+            _do_in_time(task, ahead.iterate(batches), results, most_seconds)
     except ChunkFailed as error:
         failed = error
     seconds = time.perf_counter() - began - ahead.waited
@@ -65,7 +65,7 @@ def do_batches(
         failed, results = error, []
     if failed is not None and failed.passing and (len(batches) == 1 or device == "gpu"):
         raise failed
-    return Done(results, seconds, failed, _worker())
+    return TaskResult(results, seconds, failed, _worker())
 
 
 def _do_in_time(
@@ -94,7 +94,7 @@ def commit(
         cast("CommittingTask[BatchT, ResultT]", task).commit(batches, results)
 
 
-def committed_on_device(
+def process_on_device(
     task: DeviceTask[BatchT, ResultT], batches: Sequence[BatchT]
 ) -> Sequence[ResultT]:
     """Process the batches on the GPU of this process, commit the results and return them."""

@@ -18,7 +18,7 @@ BatchOut = TypeVar("BatchOut", covariant=True)
 Cut: TypeAlias = "slice[int | None, int | None, int | None]"
 
 
-class Lazy(Sequence[BatchOut]):
+class LazyBatches(Sequence[BatchOut]):
     """Sequence that builds its batches on access."""
 
     @abstractmethod
@@ -42,7 +42,7 @@ class Lazy(Sequence[BatchOut]):
 
 
 @dataclass(frozen=True)
-class Units(Lazy[range]):
+class BatchRanges(LazyBatches[range]):
     """Ranges of chunk numbers, cut into batches at the multiples of `step`.
 
     Attributes
@@ -51,34 +51,34 @@ class Units(Lazy[range]):
     step : length of the longest batch
     """
 
-    runs: tuple[range, ...]
+    ranges: tuple[range, ...]
     step: int
 
     @cached_property
     def ends(self) -> list[int]:
         """Cumulative number of batches at the end of each range."""
         step = self.step
-        return list(accumulate(-(-run.stop // step) - run.start // step for run in self.runs))
+        return list(accumulate(-(-run.stop // step) - run.start // step for run in self.ranges))
 
     def __len__(self) -> int:
         """Return the number of batches."""
-        return self.ends[-1] if self.runs else 0
+        return self.ends[-1] if self.ranges else 0
 
-    def between(self, start: int, stop: int) -> Units:
+    def between(self, start: int, stop: int) -> BatchRanges:
         """Return the batches with index `start` <= i < `stop`."""
         found = find_overlaps(self.ends, start, stop)
-        return Units(tuple(self._span(*one) for one in found), self.step)
+        return BatchRanges(tuple(self._span(*one) for one in found), self.step)
 
     def __iter__(self) -> Iterator[range]:
         """Yield the batches."""
-        for run in self.runs:
+        for run in self.ranges:
             first = run.start // self.step * self.step
             for start in range(first, run.stop, self.step):
                 yield range(max(start, run.start), min(start + self.step, run.stop))
 
     def _span(self, number: int, first: int, last: int) -> range:
         """Return the numbers in batches `first` to `last` - 1 of the range `runs[number]`."""
-        run, step = self.runs[number], self.step
+        run, step = self.ranges[number], self.step
         cut = run.start // step
         return range(max(run.start, (cut + first) * step), min(run.stop, (cut + last) * step))
 
@@ -104,7 +104,7 @@ def find_overlaps(ends: Sequence[int], start: int, stop: int) -> Iterator[tuple[
         start, number = end, number + 1
 
 
-class Supply(Generic[BatchT]):
+class BatchSupply(Generic[BatchT]):
     """Source of batches for tasks: slices of a sequence, or items of an iterator in order.
 
     Parameters

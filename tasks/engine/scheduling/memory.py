@@ -39,11 +39,11 @@ def transcode_bytes(
     if source_chunks is None:
         return COPIES * chunk
     touched = zip(chunks, source_chunks, shape, strict=True)
-    read = math.prod(min(n, most_touched(c, s) * s) for c, s, n in touched)
+    read = math.prod(min(n, count_overlaps(c, s) * s) for c, s, n in touched)
     return COPIES * chunk + dtype.itemsize * read
 
 
-def most_touched(chunk: int, piece: int) -> int:
+def count_overlaps(chunk: int, piece: int) -> int:
     """Return the largest number of source chunks that a target chunk overlaps along one axis.
 
     Parameters
@@ -72,7 +72,7 @@ class Worker(TypedDict, total=False):
     resources: Mapping[str, float]
 
 
-def this_process() -> Worker:
+def describe_this_process() -> Worker:
     """Describe this process as a worker with one thread and all memory that it may use."""
     return {"name": "of this machine", "memory_limit": memory_bytes(), "nthreads": 1}
 
@@ -101,7 +101,7 @@ def threads_that_fit(peak_bytes: int, threads: int) -> int:
 
     Raises BadParams if the memory does not suffice for one thread.
     """
-    here = this_process()
+    here = describe_this_process()
     check_memory(peak_bytes, [here])
     room = int(USABLE * (here["memory_limit"] or 0)) - BASE_BYTES
     fit = min(threads, max(1, room // peak_bytes)) if peak_bytes else threads

@@ -29,7 +29,7 @@ class ReadAhead(Generic[BatchT]):
     task: object
     waited: float = 0.0
 
-    def of(self, batches: Iterable[BatchT], *, keeps: bool = False) -> Generator[BatchT]:
+    def iterate(self, batches: Iterable[BatchT], *, keeps: bool = False) -> Generator[BatchT]:
         """Yield the batches in order; on close, cancel the reads of those not yet yielded.
 
         Parameters

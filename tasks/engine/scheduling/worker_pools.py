@@ -22,7 +22,7 @@ TASKS_PER_THREAD = 2  # one runs, one waits
 CARRIED_BYTES = 1 << 30
 
 
-def checked_device(device: str) -> Device:
+def check_device(device: str) -> Device:
     """Check the name of a device and return it; raise BadParams if it is unknown."""
     known: dict[str, Device] = {"cpu": "cpu", "gpu": "gpu"}
     if device not in known:
@@ -138,6 +138,6 @@ def gpu_slots(worker: Worker) -> int:
     return int(min(worker["nthreads"], SLOTS * gpus))
 
 
-def with_gpu(workers: Iterable[Worker]) -> list[Worker]:
+def select_gpu_workers(workers: Iterable[Worker]) -> list[Worker]:
     """Return the workers that have a GPU, with `nthreads` set to the threads that can share it."""
     return [{**w, "nthreads": slots} for w in workers if (slots := gpu_slots(w))]

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from gangsaw.tasks.sources.source import Coordinate, Source
-from gangsaw.tasks.store.dataset.as_read import OURS
+from gangsaw.tasks.store.dataset.original_form import OURS
 
 # attributes that only link variables, or describe the layout of a store
 TIES = frozenset({"coordinates", "grid_mapping", "_ARRAY_DIMENSIONS", *OURS})

@@ -17,8 +17,14 @@ from gangsaw.tasks.formats.contract.format import (
     list_changed_options,
 )
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
-from gangsaw.tasks.formats.contract.pipes import as_files, is_pipe
-from gangsaw.tasks.formats.contract.table import get_format, how_sure, list_names, readable, titles
+from gangsaw.tasks.formats.contract.pipes import copy_pipes_to_files, is_pipe
+from gangsaw.tasks.formats.contract.table import (
+    get_format,
+    list_names,
+    rate_confidence,
+    readable,
+    titles,
+)
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.objects.address import check_slashes
 from gangsaw.tasks.store.objects.versions import Watch, file_versions
@@ -106,9 +112,9 @@ def open_watched(
 
     Raises like `open_paths`, and JobFailed for a path that changed while its headers were read.
     """
-    paths_alone = Watch.by(lambda: file_versions(*paths))
+    paths_alone = Watch.of_versions(lambda: file_versions(*paths))
     opened = open_paths(paths, options)
-    watch = Watch.of(opened)
+    watch = Watch.of_sources(opened)
     paths_alone.check()
     return opened, watch
 
@@ -153,7 +159,8 @@ def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> F
     """
     chosen = options or SourceOptions()
     looks = [
-        replace(look_at(path, list_changed_options(chosen)), paths=len(paths)) for path in paths
+        replace(inspect_path(path, list_changed_options(chosen)), paths=len(paths))
+        for path in paths
     ]
     if chosen.format is not None:
         kind = get_format(chosen.format, readable())
@@ -170,7 +177,7 @@ def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> F
         if list_changed_options(chosen) <= kind.opens_with
         and (sure >= Sure.CONTENT or sure == best)
     }
-    return _surest(paths, able or found)
+    return _choose_surest(paths, able or found)
 
 
 @contextmanager
@@ -179,7 +186,7 @@ def without_pipes(paths: Sequence[str], options: SourceOptions) -> Iterator[list
     if not any(map(is_pipe, paths)) or not _copies_pipes(options):
         yield list(paths)
         return
-    with as_files(paths) as files:
+    with copy_pipes_to_files(paths) as files:
         yield files
 
 
@@ -195,17 +202,17 @@ def _copies_pipes(options: SourceOptions) -> bool:
     return bool(able) and all(kind.copies_pipes for kind in able)
 
 
-def may_be(paths: Sequence[str], options: SourceOptions, name: str) -> bool:
+def may_have_format(paths: Sequence[str], options: SourceOptions, name: str) -> bool:
     """Return True if paths may be of the format with this name; False for an unknown name."""
     kind = next((kind for kind in readable() if kind.name == name), None)
     if kind is None or len(paths) not in kind.paths:
         return False
     asked = list_changed_options(options) | {name}
-    looks = [replace(look_at(path, asked), paths=len(paths)) for path in paths]
+    looks = [replace(inspect_path(path, asked), paths=len(paths)) for path in paths]
     return _sure_of_all(kind, looks) > Sure.NO
 
 
-def look_at(path: str, requested: frozenset[str] = frozenset()) -> Look:
+def inspect_path(path: str, requested: frozenset[str] = frozenset()) -> Look:
     """Return the facts about a path for format detection; raise BadParams if it is missing."""
     if "://" in path:
         return Look(path, is_address=True, requested=requested)
@@ -224,10 +231,10 @@ def look_at(path: str, requested: frozenset[str] = frozenset()) -> Look:
 def _sure_of_all(kind: Format, looks: Sequence[Look]) -> Sure:
     if any(look.is_stream for look in looks) and not kind.streams:
         return Sure.NO
-    return min(how_sure(kind, look) for look in looks)
+    return min(rate_confidence(kind, look) for look in looks)
 
 
-def _surest(paths: Sequence[str], found: dict[Format, Sure]) -> Format:
+def _choose_surest(paths: Sequence[str], found: dict[Format, Sure]) -> Format:
     best = max(found.values())
     kinds = [kind for kind, sure in found.items() if sure == best]
     if len(kinds) > 1:

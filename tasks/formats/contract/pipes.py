@@ -89,7 +89,9 @@ def open_byte_stream(path: str | Path) -> BinaryIO:
 
 
 @contextmanager
-def as_files(paths: Sequence[str], folder: str | Path | None = None) -> Iterator[list[str]]:
+def copy_pipes_to_files(
+    paths: Sequence[str], folder: str | Path | None = None
+) -> Iterator[list[str]]:
     """Yield the same paths, with each pipe copied to a temporary file.
 
     Needed for formats that are read several times, or out of order. Errors raised inside the
@@ -162,11 +164,11 @@ def _pipes_named(names: Mapping[str, str]) -> Iterator[None]:
     except ChunkError:
         raise
     except GangsawError as error:
-        error.args = tuple(_renamed(arg, names) for arg in error.args)
+        error.args = tuple(_restore_names(arg, names) for arg in error.args)
         raise
 
 
-def _renamed(arg: object, names: Mapping[str, str]) -> object:
+def _restore_names(arg: object, names: Mapping[str, str]) -> object:
     if isinstance(arg, str):
         for copy, name in names.items():
             arg = arg.replace(copy, name)

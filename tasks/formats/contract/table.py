@@ -24,7 +24,7 @@ def formats() -> dict[str, Format]:
     return {name: kind for name, kind in sorted(found.items()) if kind is not None}
 
 
-def how_sure(kind: Format, look: Look) -> Sure:
+def rate_confidence(kind: Format, look: Look) -> Sure:
     """Return a format's confidence for a path; a failing plugin gives `Sure.NO` and a warning."""
     return (
         entry_points.query_plugin(_entries().get(kind.name), lambda: _looked(kind, look)) or Sure.NO

@@ -12,9 +12,8 @@ from gangsaw.codecs.core.plugins.options import none_of
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.formats.contract.axes import image_dims
 from gangsaw.tasks.formats.contract.layouts import INTERLEAVES
-from gangsaw.tasks.formats.envi.around import AFTER, BEFORE, DIMS, part_named
-from gangsaw.tasks.formats.envi.edit import edited
 from gangsaw.tasks.formats.envi.header import DTYPES, LIBRARY, NOT_FLAT, STANDARD, is_library
+from gangsaw.tasks.formats.envi.header_edit import edit_header
 from gangsaw.tasks.formats.envi.metadata import (
     LIBRARY_DIMS,
     band_fields,
@@ -25,18 +24,19 @@ from gangsaw.tasks.formats.envi.metadata import (
     header_fields,
 )
 from gangsaw.tasks.formats.envi.pair import DATA_SUFFIXES, existing_data
+from gangsaw.tasks.formats.envi.surrounding_bytes import AFTER, BEFORE, DIMS, find_part
 from gangsaw.tasks.formats.envi.text import Fields, header_text
-from gangsaw.tasks.formats.exporting.atomic import whole_files
+from gangsaw.tasks.formats.exporting.atomic import write_whole_files
 from gangsaw.tasks.formats.exporting.flat_export import (
     FlatFile,
     export_grid,
     only_array,
-    ordered_dtype,
     raw_dims,
+    set_byte_order,
     write_flat,
 )
 from gangsaw.tasks.sources.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.dataset.as_read import as_seen
+from gangsaw.tasks.store.dataset.original_form import select_for_image
 from gangsaw.tasks.store.objects.files import allocate
 
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ def export_envi(
     header, data = _names(path, ".sli" if source.dims == LIBRARY_DIMS else ".img")
     fields = _collect_fields(source, coords)
     interleave, order = _resolve(layout or EnviLayout(), fields)
-    before, after = (part_named(name, coords, others) for name in (BEFORE, AFTER))
+    before, after = (find_part(name, coords, others) for name in (BEFORE, AFTER))
     flat = _flat_file(source, interleave, order, _length(before))
-    parts = _placed(source, flat, before, after)
-    wanted = _ordered(fields, _layout_fields(source, interleave, order, flat.offset))
+    parts = _lay_out_arrays(source, flat, before, after)
+    wanted = _sort_fields(fields, _layout_fields(source, interleave, order, flat.offset))
     wanted |= {MARK: [mark.translate(NO_BRACES)]} if mark else {}
-    with whole_files([data, header], overwrite=overwrite) as (data_part, header_part):
+    with write_whole_files([data, header], overwrite=overwrite) as (data_part, header_part):
         allocate(data_part, flat.nbytes + _length(after))
         meter = Meter(sum(export_grid(part).n_chunks for part, _ in parts), on_progress)
         for part, place in parts:
@@ -142,14 +142,14 @@ def _flat_file(source: SourceArray, interleave: str, order: str, offset: int) ->
     wanted = raw_dims(source, interleave)
     assert wanted is not None
     axes = tuple(source.dims.index(name) for name in wanted)
-    return FlatFile(source.shape, axes, ordered_dtype(source.dtype, order), offset)
+    return FlatFile(source.shape, axes, set_byte_order(source.dtype, order), offset)
 
 
 def _length(part: SourceArray | None) -> int:
     return 0 if part is None else part.shape[0]
 
 
-def _placed(
+def _lay_out_arrays(
     source: SourceArray, flat: FlatFile, before: SourceArray | None, after: SourceArray | None
 ) -> list[tuple[SourceArray, FlatFile]]:
     """Return the arrays to write into the data file, with their layouts: image, bytes around it."""
@@ -197,7 +197,7 @@ def image_of(source: Source) -> tuple[SourceArray, tuple[SourceArray, ...]]:
 
 def select_envi_image(source: Source) -> Source:
     """Return a source as a single image; raise BadParams if it contains several."""
-    return as_seen(source, image_of(source)[0])
+    return select_for_image(source, image_of(source)[0])
 
 
 def check_envi_image(source: Source) -> None:
@@ -218,7 +218,7 @@ def lost_fields(source: Source) -> Iterator[str]:
             yield f"coordinate {coord.name}"
 
 
-def _ordered(header: Fields, layout: Fields) -> Fields:
+def _sort_fields(header: Fields, layout: Fields) -> Fields:
     """Return the header fields in ENVI's order, with the description first.
 
     The file type of the source is kept if it is valid for the new layout.
@@ -243,7 +243,7 @@ def _header_bytes(source: SourceArray, wanted: Fields) -> bytes:
     kept = get_header_text(source.attrs)
     if kept is None:
         return header_text(wanted).encode()
-    text = edited(kept, wanted)
+    text = edit_header(kept, wanted)
     try:
         return text.encode(kept.encoding)
     except UnicodeEncodeError:  # a new value has characters that Latin-1 lacks

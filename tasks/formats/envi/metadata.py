@@ -16,13 +16,19 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.envi.around import AFTER, BEFORE
+from gangsaw.tasks.formats.envi.georeference import (
+    MAPPING,
+    adapt_map_info,
+    georeference_fields,
+    make_map_info,
+    map_coordinates,
+)
 from gangsaw.tasks.formats.envi.header import BAND_FIELDS, EnviHeader, standard_name
-from gangsaw.tasks.formats.envi.place import MAPPING, map_coordinates, map_of, moved, place_fields
+from gangsaw.tasks.formats.envi.surrounding_bytes import AFTER, BEFORE
 from gangsaw.tasks.formats.envi.text import Fields, HeaderText, parse_fields
 from gangsaw.tasks.sources.source import Coordinate
-from gangsaw.tasks.store.dataset.carried import as_text
-from gangsaw.tasks.store.dataset.paths import last
+from gangsaw.tasks.store.dataset.carried import to_string_array
+from gangsaw.tasks.store.dataset.paths import last_component
 from gangsaw.tasks.store.dataset.variables import fill_of, json_attrs
 
 LIBRARY_DIMS = ("spectrum", "band")
@@ -85,7 +91,7 @@ def _spectra_names(fields: Fields, n_spectra: int) -> Iterator[Coordinate]:
     names = fields.get(NAMES)
     if isinstance(names, list) and len(names) == n_spectra:
         del fields[NAMES]
-        yield Coordinate(NAMES.replace(" ", "_"), ("spectrum",), as_text(np.array(names)))
+        yield Coordinate(NAMES.replace(" ", "_"), ("spectrum",), to_string_array(np.array(names)))
 
 
 def parse_numbers(value: object, n: int) -> NumpyArray | None:
@@ -155,11 +161,11 @@ def _of_window(fields: Fields, sides: Mapping[str, NumpyArray]) -> Fields:
     info = fields.get("map info")
     if not {"x", "y"} <= sides.keys():
         return fields
-    if info is None and (made := map_of(sides["x"], sides["y"])) is not None:
+    if info is None and (made := make_map_info(sides["x"], sides["y"])) is not None:
         return {**fields, "map info": made}
     if not isinstance(info, list):
         return fields
-    found = moved(info, sides["x"], sides["y"])
+    found = adapt_map_info(info, sides["x"], sides["y"])
     return {k: v for k, v in {**fields, "map info": found}.items() if v is not None}
 
 
@@ -177,7 +183,7 @@ def band_fields(coords: Sequence[Coordinate], band_dim: str | None) -> dict[str,
 
 
 def _words(name: str) -> str:
-    return last(name).replace("_", " ").lower()
+    return last_component(name).replace("_", " ").lower()
 
 
 def _role(words: str) -> str:
@@ -199,7 +205,7 @@ def _coordinate_fields(coord: Coordinate, fields: Fields) -> Fields:
     if name == NAMES and coord.dims == LIBRARY_DIMS[:1]:
         found[name] = [str(value) for value in coord.values.tolist()]
     elif coord.is_mapping and not fields.keys() & {"map info", "coordinate system string"}:
-        found |= place_fields(coord.attrs)
+        found |= georeference_fields(coord.attrs)
     return found
 
 

@@ -7,10 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gangsaw.tasks.formats.contract.layouts import INTERLEAVES
-from gangsaw.tasks.formats.envi.around import AFTER, around, coordinate, is_small_array
 from gangsaw.tasks.formats.envi.header import EnviHeader, read_header_file
 from gangsaw.tasks.formats.envi.metadata import LIBRARY_DIMS, to_metadata
 from gangsaw.tasks.formats.envi.pair import find_data
+from gangsaw.tasks.formats.envi.surrounding_bytes import (
+    AFTER,
+    find_surrounding_bytes,
+    is_small_array,
+    to_coordinate,
+)
 from gangsaw.tasks.formats.flat.flat_array import FlatArray, check_size, file_identity
 from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.objects.versions import file_versions
@@ -47,8 +52,8 @@ def open_envi(path: str, data: str | None = None) -> EnviSource:
     data_path = find_data(header_path, header.nbytes) if data is None else Path(data).absolute()
     array = _samples(header, str(data_path))
     check_size(array)  # before memory is allocated for extents from the header
-    parts = around(array)
-    small = [coordinate(part) for part in parts if is_small_array(part)]
+    parts = find_surrounding_bytes(array)
+    small = [to_coordinate(part) for part in parts if is_small_array(part)]
     coords, attrs = to_metadata(header, small)
     arrays = (replace(array, attrs=attrs), *(part for part in parts if not is_small_array(part)))
     notes = tuple(

@@ -14,17 +14,17 @@ from zarr.storage import LocalStore
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.pipes import copy_to, is_stream
-from gangsaw.tasks.store.objects.files import behind_link, is_same_file, resolved, sync_file
-from gangsaw.tasks.store.objects.partial import partial_path, sweep
-from gangsaw.tasks.store.objects.prefix import Place
-from gangsaw.tasks.store.state.lease import Lease, lease_of, leased, refuse_leased
+from gangsaw.tasks.store.objects.files import follow_link, is_same_file, resolve_links, sync_file
+from gangsaw.tasks.store.objects.partial import partial_path, remove_abandoned_files
+from gangsaw.tasks.store.objects.prefix import Prefix
+from gangsaw.tasks.store.state.lease import Lease, hold_lease, lease_of, refuse_leased
 
 _CHECK: ContextVar[Callable[[], None]] = ContextVar("check", default=lambda: None)
 _WRITTEN: ContextVar[list[Path] | None] = ContextVar("written", default=None)
 
 
 @contextmanager
-def published_if(check: Callable[[], None]) -> Iterator[list[Path]]:
+def check_before_publishing(check: Callable[[], None]) -> Iterator[list[Path]]:
     """Make jobs in the context run `check` before they rename targets.
 
     If it raises, such as for a changed input, the output is discarded.
@@ -46,7 +46,7 @@ def _note(target: Path) -> None:
 
 
 @contextmanager
-def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Path]]:
+def write_whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Path]]:
     """Yield a temporary path next to each target; rename all at the end, or remove all.
 
     The last target is renamed last, so that a header never exists without its data file. If a
@@ -61,12 +61,12 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
     check_apart(targets)
     with ExitStack() as stack:
         files = [target for target in targets if not is_stream(target)]
-        leases = stack.enter_context(leased_files(files))
+        leases = stack.enter_context(hold_leases(files))
         for target in targets:
             check_target(target, overwrite=overwrite)
         paths = [_path_to_write(target, stack) for target in targets]
         for place in paths:
-            sweep(place)
+            remove_abandoned_files(place)
         parts = stack.enter_context(_parts(targets, paths))
         yield parts
         _CHECK.get()()
@@ -87,30 +87,30 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
 def _path_to_write(target: Path, stack: ExitStack) -> Path:
     """Return the file to write for a target: links resolved, a temporary file for a stream."""
     if not is_stream(target):
-        return resolved(target)
+        return resolve_links(target)
     folder = stack.enter_context(TemporaryDirectory(prefix="gangsaw-stream-"))
     return Path(folder, target.name)
 
 
-def get_store_prefix(target: Path) -> Place:
+def get_store_prefix(target: Path) -> Prefix:
     """Return the store prefix that names the lease of a target file or folder."""
-    return Place(LocalStore(target.absolute()))
+    return Prefix(LocalStore(target.absolute()))
 
 
 @contextmanager
-def leased_files(targets: Iterable[Path]) -> Iterator[list[Lease]]:
-    """Hold the leases of the files or folders that a job writes; see `leased`."""
+def hold_leases(targets: Iterable[Path]) -> Iterator[list[Lease]]:
+    """Hold the leases of the files or folders that a job writes; see `hold_lease`."""
     with ExitStack() as stack:
         leases: list[Lease] = []
         for target in sorted(targets):  # in one order: of two jobs that share targets, one gets all
             home, key = lease_of(get_store_prefix(target))
             if any(is_same_file(_file(one.home, one.key), _file(home, key)) for one in leases):
                 raise BadParams(f"{target} is named twice: the file system there ignores case")
-            leases.append(stack.enter_context(leased(get_store_prefix(target))))
+            leases.append(stack.enter_context(hold_lease(get_store_prefix(target))))
         yield leases
 
 
-def _file(home: Place, key: str) -> Path:
+def _file(home: Prefix, key: str) -> Path:
     assert home.folder is not None, "it was made of a path"
     return home.folder / key
 
@@ -133,17 +133,17 @@ def _parts(targets: Sequence[Path], paths: Sequence[Path]) -> Iterator[list[Path
 
 
 @contextmanager
-def whole_folder(target: Path, mark: str, *, overwrite: bool) -> Iterator[Path]:
+def write_whole_folder(target: Path, mark: str, *, overwrite: bool) -> Iterator[Path]:
     """Yield a temporary path next to the target; rename it at the end, or remove it.
 
     Raises BadParams if the target exists and may not be replaced. Only a folder that contains a
     file called `mark`, the sign of its format, may be replaced. If the target is a symbolic link,
     the folder that it leads to is replaced.
     """
-    target = behind_link(target)
-    with leased_files([target]) as (lease,):
+    target = follow_link(target)
+    with hold_leases([target]) as (lease,):
         _check_folder(target, mark, overwrite=overwrite)
-        sweep(target)
+        remove_abandoned_files(target)
         part = partial_path(target)
         old = part.with_suffix(".old")
         try:
@@ -183,7 +183,7 @@ def check_target(target: Path, *, overwrite: bool) -> None:
     if target.exists() and not overwrite:
         refuse_leased(get_store_prefix(target))
         raise BadParams(f"{target} exists: give another name, or --overwrite to replace it")
-    place = behind_link(target)
+    place = follow_link(target)
     if not place.parent.is_dir():
         raise BadParams(f"{place.parent}: no such directory; make it first")
 
@@ -194,6 +194,6 @@ def check_apart(targets: Iterable[str | Path]) -> None:
     for target in targets:
         if Path(target).is_char_device():  # such as /dev/null
             continue
-        if (place := resolved(Path(target))) in known:
+        if (place := resolve_links(Path(target))) in known:
             raise BadParams(f"{target} is named twice: name another file for each target")
         known.add(place)

@@ -15,7 +15,7 @@ from gangsaw.tasks.formats.contract.pipes import is_stream
 from gangsaw.tasks.formats.contract.table import get_format, list_names, titles, writable
 from gangsaw.tasks.formats.exporting.atomic import check_apart, get_store_prefix
 from gangsaw.tasks.sources.source import Source
-from gangsaw.tasks.store.damage import marked
+from gangsaw.tasks.store.damage import mark_incomplete
 from gangsaw.tasks.store.dataset.texts import item_bytes
 from gangsaw.tasks.store.state.lease import refuse_leased
 
@@ -56,7 +56,7 @@ def export_source(
     if kind.name != ZARR:
         dry_run.stop(lambda: _plan(source, paths, kind, lost, work))
     assert kind.export is not None
-    kind.export(marked(source, work.damage), paths, wanted, work)
+    kind.export(mark_incomplete(source, work.damage), paths, wanted, work)
     return (*lost, *fit.told)
 
 

@@ -14,13 +14,13 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.options import none_of
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.engine.run.run import run_batches
 from gangsaw.tasks.engine.scheduling.memory import transcode_bytes
 from gangsaw.tasks.formats.contract.axes import image_dims
 from gangsaw.tasks.formats.contract.layouts import BYTE_ORDERS, INTERLEAVES
-from gangsaw.tasks.formats.exporting.atomic import whole_files
+from gangsaw.tasks.formats.exporting.atomic import write_whole_files
 from gangsaw.tasks.sources.source import Region, Source, SourceArray
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 from gangsaw.tasks.store.arrays.layout import default_chunks
@@ -72,13 +72,13 @@ class FlatFile:
         with Path(path).open("r+b", buffering=0) as file:
             for index in np.ndindex(ordered.shape[:outer]):
                 run = np.ascontiguousarray(ordered[index], self.dtype)
-                _write_all(file.fileno(), run, self.offset + self._place(shape, where, index))
+                _write_all(file.fileno(), run, self.offset + self._offset_of(shape, where, index))
 
     @property
     def _extents(self) -> tuple[int, ...]:
         return self.padded or tuple(self.shape[axis] for axis in self.order)
 
-    def _place(self, shape: tuple[int, ...], where: Region, index: tuple[int, ...]) -> int:
+    def _offset_of(self, shape: tuple[int, ...], where: Region, index: tuple[int, ...]) -> int:
         """Return the position of the samples at an index of a region, in bytes after the offset."""
         place = 0
         for axis, (n, span) in enumerate(zip(shape, where, strict=True)):
@@ -103,7 +103,7 @@ class WriteRegions:
         written = 0
         for number in batch:
             region = self.grid.region(number)
-            with naming(f"{number} of {self.source.name}"):
+            with name_failed_chunk(f"{number} of {self.source.name}"):
                 samples = self.source.read(region)
                 self.layout.write(self.path, region, samples)
             written += samples.nbytes
@@ -115,19 +115,19 @@ def write_flat(
 ) -> None:
     """Write all samples into the preallocated file at `path`, piece by piece."""
     chunks = export_grid(source)
-    grid = slabs(chunks, layout.order, layout.dtype.itemsize)
+    grid = join_chunks(chunks, layout.order, layout.dtype.itemsize)
     peak = transcode_bytes(source.shape, grid.chunks, source.dtype, source.chunks)
     task = WriteRegions(source, grid, layout, str(path.absolute()), peak)
     batches = [range(i, i + 1) for i in range(grid.n_chunks)]
 
     def on_done(batch: range, n_bytes: int) -> None:
-        of_batch = (chunks.touched(grid.region(number)) for number in batch)
+        of_batch = (chunks.overlapping(grid.region(number)) for number in batch)
         meter.add(sum(1 for one in of_batch for _ in one), n_bytes, 0)
 
-    run(task, batches, on_done, client=client)
+    run_batches(task, batches, on_done, client=client)
 
 
-def slabs(chunks: ChunkGrid, order: Sequence[int], itemsize: int) -> ChunkGrid:
+def join_chunks(chunks: ChunkGrid, order: Sequence[int], itemsize: int) -> ChunkGrid:
     """Join chunks to pieces with longer contiguous ranges in the file; return their grid.
 
     Parameters
@@ -198,7 +198,7 @@ def axis_order(source: SourceArray, dims: Sequence[str]) -> tuple[int, ...]:
     return tuple(source.dims.index(name) for name in dims)
 
 
-def ordered_dtype(dtype: Dtype, byte_order: str) -> Dtype:
+def set_byte_order(dtype: Dtype, byte_order: str) -> Dtype:
     """Return the dtype with byte order "little" or "big"; raise BadParams for any other name."""
     if byte_order not in BYTE_ORDERS:
         raise none_of("byte order", BYTE_ORDERS, byte_order)
@@ -223,8 +223,8 @@ def export_raw(
     byte_order : "little" or "big"
     """
     order = axis_order(source, dims or source.dims)
-    dtype = ordered_dtype(source.dtype, byte_order)
+    dtype = set_byte_order(source.dtype, byte_order)
     layout = FlatFile(source.shape, order, dtype)
-    with whole_files([path], overwrite=overwrite) as (part,):
+    with write_whole_files([path], overwrite=overwrite) as (part,):
         allocate(part, layout.nbytes)
         write_flat(source, part, layout, Meter(export_grid(source).n_chunks, on_progress), client)

@@ -11,13 +11,13 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.formats.flat.mapped import Flat, changed_by, read_mapped
-from gangsaw.tasks.sources.source import Bordered, Coordinate, Region
+from gangsaw.tasks.formats.flat.memory_maps import FlatSamples, file_stamp_of, read_mapped
+from gangsaw.tasks.sources.source import Coordinate, GuardedArray, Region
 from gangsaw.tasks.store.objects.versions import file_versions
 
 
 @dataclass(frozen=True)
-class FlatArray(Bordered):
+class FlatArray(GuardedArray):
     """Samples of one array in a file, in C order; any region is read through a memory map.
 
     Attributes
@@ -58,10 +58,10 @@ class FlatArray(Bordered):
 
     def read(self, region: Region) -> NumpyArray:
         """Return a view of the mapped file; raise CorruptChunk if the file became too short."""
-        changed = changed_by(self.path)
+        changed = file_stamp_of(self.path)
         if changed[0] < self.nbytes:
             raise CorruptChunk(f"{self.path} became shorter than {self.nbytes} bytes")
-        flat = Flat(self.path, changed, self.dtype_str, self.offset, self.shape)
+        flat = FlatSamples(self.path, changed, self.dtype_str, self.offset, self.shape)
         return read_mapped(flat, region)  # no copy: codecs read any strides
 
 

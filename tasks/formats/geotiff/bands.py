@@ -33,18 +33,18 @@ class BandFacts(TypedDict):
 def band_coordinates(image: DatasetReader) -> tuple[Coordinate, ...]:
     """Return the coordinates from tags that all bands have: exported ones, and ENVI wavelengths."""
     tags = [image.tags(number) for number in range(1, image.count + 1)]
-    facts = _usual(tags[0]) | _listed(image)
+    facts = _default_facts(tags[0]) | _read_facts(image)
     found = (_coordinate(name, [of.get(name) for of in tags], facts[name]) for name in facts)
     return tuple(coord for coord in found if coord is not None)
 
 
-def _usual(tags: Mapping[str, str]) -> dict[str, BandFacts]:
+def _default_facts(tags: Mapping[str, str]) -> dict[str, BandFacts]:
     """Return the default facts of wavelength coordinates, for images that do not list them."""
     units = {"units": tags[UNITS]} if UNITS in tags else {}
     return {name: {"dtype": "float64", "attrs": dict(units)} for name in NUMBERED}
 
 
-def _listed(image: DatasetReader) -> dict[str, BandFacts]:
+def _read_facts(image: DatasetReader) -> dict[str, BandFacts]:
     try:
         found = json.loads(image.tags().get(LIST, "{}"))
         return {
@@ -110,7 +110,7 @@ def list_tag(
 
     Coordinates with the default metadata that `tags` of the first band imply are left out.
     """
-    usual = _usual(tags)
+    usual = _default_facts(tags)
     facts = {
         coord.name: BandFacts(dtype=_dtype_name(coord), attrs=dict(coord.attrs))
         for coord in coords

@@ -19,11 +19,11 @@ from rasterio.errors import NotGeoreferencedWarning
 from rasterio.windows import Window
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.engine.report.progress import Meter
 from gangsaw.tasks.formats.contract.axes import image_dims
 from gangsaw.tasks.formats.contract.format import Work
-from gangsaw.tasks.formats.exporting.atomic import whole_files
+from gangsaw.tasks.formats.exporting.atomic import write_whole_files
 from gangsaw.tasks.formats.exporting.flat_export import FlatFile, export_grid, write_flat
 from gangsaw.tasks.formats.geotiff.header import TiffHeader, header_of, image_array, mask_array
 from gangsaw.tasks.formats.geotiff.tags import nodata_of
@@ -48,12 +48,12 @@ def export_geotiff(source: Source, path: Path, work: Work, *, cog: bool = False)
     chunks = sum(export_grid(each).n_chunks for each in (array, mask) if each is not None)
     meter = Meter(chunks, work.on_progress)
     with (
-        whole_files([path], overwrite=work.overwrite) as (part,),
+        write_whole_files([path], overwrite=work.overwrite) as (part,),
         _choose_flat_path(part, cog) as flat,
     ):
         layout = create_geotiff(header, flat, array)
         write_flat(array, flat, layout, meter, work.client)
-        with writing():
+        with configure_writing():
             if mask is not None:
                 _write_mask(flat, mask, meter)
             if cog:
@@ -63,7 +63,7 @@ def export_geotiff(source: Source, path: Path, work: Work, *, cog: bool = False)
 
 
 @contextmanager
-def writing() -> Iterator[None]:
+def configure_writing() -> Iterator[None]:
     """Configure GDAL for writing, without warnings about images without georeference."""
     with warnings.catch_warnings(), rasterio.Env(**GDAL):
         warnings.simplefilter("ignore", NotGeoreferencedWarning)
@@ -91,7 +91,7 @@ def create_geotiff(header: TiffHeader, path: Path, array: SourceArray) -> FlatFi
     rows = min(max(1, STRIP // row), extent[y])
     padded = -(-extent[y] // rows) * rows  # GDAL writes the last strip of a band at full length
     allocate(path, header.n_bands * padded * row)  # fail early if the disk is too full
-    with writing():
+    with configure_writing():
         create(header, str(path), (extent[y], extent[x]), rows)
         offset = _offset(str(path), rows, row)
     allocate(path, path.stat().st_size)
@@ -149,7 +149,7 @@ def _write_mask(path: Path, mask: SourceArray, meter: Meter) -> None:
     with rasterio.open(path, "r+") as image:
         for number in range(grid.n_chunks):
             region = grid.region(number)
-            with naming(f"{number} of {mask.name}"):
+            with name_failed_chunk(f"{number} of {mask.name}"):
                 valid = mask.read(region)
             image.write_mask(valid, window=Window.from_slices(*region))
             meter.add(1, valid.nbytes, 0)

@@ -16,7 +16,7 @@ from gangsaw.tasks.formats.contract.axes import image_dims
 from gangsaw.tasks.formats.contract.format import Fit, catch_refusal
 from gangsaw.tasks.formats.contract.losses import lost_groups
 from gangsaw.tasks.formats.geotiff.bands import is_of_bands
-from gangsaw.tasks.formats.geotiff.export import create, writing
+from gangsaw.tasks.formats.geotiff.export import configure_writing, create
 from gangsaw.tasks.formats.geotiff.grid import grid_mapping
 from gangsaw.tasks.formats.geotiff.header import (
     TiffHeader,
@@ -134,7 +134,7 @@ def _equal(coord: Coordinate, centres: NumpyArray | None) -> bool:
 def _lost_in_trial(header: TiffHeader) -> Iterator[str]:
     """Write the header to a small trial image; yield the name of each item that changes."""
     try:
-        with writing(), MemoryFile(ext=".tif") as file:
+        with configure_writing(), MemoryFile(ext=".tif") as file:
             create(header, file.name, TRIAL, TRIAL[0])
             with file.open() as image:
                 yield from _differences(header, image)

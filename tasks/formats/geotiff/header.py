@@ -18,9 +18,9 @@ from gangsaw.tasks.formats.contract.axes import image_dims
 from gangsaw.tasks.formats.geotiff.bands import list_tag, write_tags
 from gangsaw.tasks.formats.geotiff.grid import crs_of, grid_mapping, transform_of
 from gangsaw.tasks.formats.geotiff.palette import Colours, palette_of
-from gangsaw.tasks.formats.geotiff.tags import ATTR, DECODED, ImageMetadata, Tags, repaired
+from gangsaw.tasks.formats.geotiff.tags import ATTR, DECODED, ImageMetadata, Tags, repair_metadata
 from gangsaw.tasks.sources.source import Source, SourceArray
-from gangsaw.tasks.store.dataset.as_read import as_seen
+from gangsaw.tasks.store.dataset.original_form import select_for_image
 from gangsaw.tasks.store.dataset.variables import fill_of
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def header_of(source: Source) -> TiffHeader:
 
 def select_geotiff_image(source: Source) -> Source:
     """Return a source as a single image; raise BadParams if it contains several."""
-    return as_seen(source, image_array(source))
+    return select_for_image(source, image_array(source))
 
 
 def image_array(source: Source) -> SourceArray:
@@ -146,7 +146,7 @@ def is_mask(array: SourceArray) -> bool:
 def _complete_metadata(source: Source, array: SourceArray, n_bands: int) -> ImageMetadata:
     """Return the metadata of the source file; missing items are taken from the attributes."""
     attrs = {**source.attrs, **array.attrs}
-    metadata = repaired(str(attrs.pop(ATTR, "{}")), n_bands)
+    metadata = repair_metadata(str(attrs.pop(ATTR, "{}")), n_bands)
     names = next((attrs[key] for key in NAMES if _is_each(attrs.get(key), n_bands)), None)
     if names is not None and not any(metadata["band_names"]):
         metadata["band_names"] = [

@@ -123,7 +123,7 @@ def collect_image_attributes(
 
 def _select_changed(metadata: ImageMetadata) -> dict[str, object]:
     """Return the metadata that differ from their defaults."""
-    usual = repaired("{}", len(metadata["scales"]))
+    usual = repair_metadata("{}", len(metadata["scales"]))
     return {key: value for key, value in metadata.items() if value != usual.get(key)}
 
 
@@ -162,7 +162,7 @@ def _nodata(image: DatasetReader) -> dict[str, object]:
     return {"_FillValue" if is_sample else "nodata": int(value)}
 
 
-def repaired(text: str, n_bands: int) -> ImageMetadata:
+def repair_metadata(text: str, n_bands: int) -> ImageMetadata:
     """Return the metadata in the text of "geotiff"; lists of another length become defaults.
 
     Bands may have been removed from the array since, or the text may have been edited.

@@ -81,12 +81,12 @@ def _attribute(item: h5py.Group | h5py.Dataset, name: str) -> Attribute | None:
         return _reference(item, held, shape)
     if shape is None:
         is_text = isinstance(kind, h5py.h5t.TypeStringID)
-        return Attribute("" if is_text else [], {"hdf5": _coded(kind), "shape": None})
+        return Attribute("" if is_text else [], {"hdf5": _describe_kind(kind), "shape": None})
     if isinstance(kind, h5py.h5t.TypeStringID):
         return _text(held, kind, shape)
     if isinstance(kind, h5py.h5t.TypeIntegerID | h5py.h5t.TypeFloatID) and kind.get_size() <= 8:
         return _numbers(held, shape)
-    return _other(item, name, shape)
+    return _read_other_type(item, name, shape)
 
 
 def _shape(attribute: h5py.h5a.AttrID) -> tuple[int, ...] | None:
@@ -97,7 +97,7 @@ def _shape(attribute: h5py.h5a.AttrID) -> tuple[int, ...] | None:
     return None if is_null else tuple(space.get_simple_extent_dims())
 
 
-def _coded(kind: h5py.h5t.TypeID) -> str:
+def _describe_kind(kind: h5py.h5t.TypeID) -> str:
     return base64.b64encode(kind.encode()).decode()
 
 
@@ -129,10 +129,10 @@ def _text(
         if is_plain and (shape == () or (shape == (len(raw),) and len(raw) > 1)):
             return Attribute(value, TEXT if shape == () else None)
         data = [base64.b64encode(item).decode() for item in raw]
-        return Attribute(value, {"hdf5": _coded(kind), "shape": list(shape), "data": data})
+        return Attribute(value, {"hdf5": _describe_kind(kind), "shape": list(shape), "data": data})
     if is_plain and shape == () and raw[0].isascii() and raw[0] == raw[0].rstrip():
         return Attribute(value)
-    return Attribute(value, _exactly(attribute, kind, shape))
+    return Attribute(value, _read_exactly(attribute, kind, shape))
 
 
 def _shown(item: bytes) -> str:
@@ -164,14 +164,16 @@ def _raw(attribute: h5py.h5a.AttrID, kind: h5py.h5t.TypeID, shape: tuple[int, ..
     return values
 
 
-def _exactly(
+def _read_exactly(
     attribute: h5py.h5a.AttrID, kind: h5py.h5t.TypeID, shape: tuple[int, ...]
 ) -> dict[str, object]:
     data = base64.b64encode(_raw(attribute, kind, shape).tobytes()).decode()
-    return {"hdf5": _coded(kind), "shape": list(shape), "data": data}
+    return {"hdf5": _describe_kind(kind), "shape": list(shape), "data": data}
 
 
-def _other(item: h5py.Group | h5py.Dataset, name: str, shape: tuple[int, ...]) -> Attribute | None:
+def _read_other_type(
+    item: h5py.Group | h5py.Dataset, name: str, shape: tuple[int, ...]
+) -> Attribute | None:
     """Return an attribute of any other type, such as compounds, enumerations and complex numbers.
 
     None if the type holds references.
@@ -183,11 +185,11 @@ def _other(item: h5py.Group | h5py.Dataset, name: str, shape: tuple[int, ...]) -
     except (BadParams, TypeError):
         return None  # the type holds references
     if not is_ragged(of):
-        return Attribute(_readable(item.attrs[name]), _exactly(held, kind, shape))
+        return Attribute(_approximate(item.attrs[name]), _read_exactly(held, kind, shape))
     values = np.asarray(item.attrs[name], held.dtype) if shape else _one(item.attrs[name])
     data = [base64.b64encode(pack_item(one, of)).decode() for one in values.flat]
-    note = {"hdf5": _coded(kind), "shape": list(shape), "data": data, "of": of}
-    return Attribute(_readable(item.attrs[name]), note)
+    note = {"hdf5": _describe_kind(kind), "shape": list(shape), "data": data, "of": of}
+    return Attribute(_approximate(item.attrs[name]), note)
 
 
 def _one(item: object) -> NumpyArray:
@@ -196,7 +198,7 @@ def _one(item: object) -> NumpyArray:
     return values
 
 
-def _readable(value: object) -> object:
+def _approximate(value: object) -> object:
     """Return an approximate JSON value for readers; complex numbers become text."""
     values = np.asarray(value)
     return _json(values) if values.dtype.kind != "O" else plain_value(values)

@@ -18,18 +18,18 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.formats.contract.signatures import decode_user_block
-from gangsaw.tasks.formats.exporting.atomic import whole_files
+from gangsaw.tasks.formats.exporting.atomic import write_whole_files
 from gangsaw.tasks.formats.exporting.flat_export import FlatFile, export_grid, write_flat
 from gangsaw.tasks.formats.hdf5.attributes import write_attributes
 from gangsaw.tasks.formats.hdf5.restore import (
-    Kind,
-    apart,
+    Hdf5OnlyVariable,
     attach_scales,
-    name_in,
+    path_in_file,
+    split_by_type,
     without_enums,
-    write_kinds,
+    write_hdf5_only,
 )
-from gangsaw.tasks.formats.netcdf.groups import Axes, dimensions
+from gangsaw.tasks.formats.netcdf.groups import VariableAxes, assign_dimensions
 from gangsaw.tasks.sources.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.dataset.attribute_types import (
     ATTRIBUTE_TYPES,
@@ -66,12 +66,12 @@ def export_netcdf(
     if NetCDF has no such dtype.
     """
     check_netcdf_support(source)
-    source, kinds = apart(source if _is_plain_hdf5(path) else without_enums(source))
+    source, kinds = split_by_type(source if _is_plain_hdf5(path) else without_enums(source))
     meter = Meter(sum(export_grid(a).n_chunks for a in source.arrays), on_progress)
-    with whole_files([path], overwrite=overwrite) as (part,):
+    with write_whole_files([path], overwrite=overwrite) as (part,):
         allocate(part, _size(source) + SPARE)  # fail early if the disk is too full
         _write_frame(source, part, kinds)
-        write_kinds(part, kinds)
+        write_hdf5_only(part, kinds)
         _write_attributes(part, source, kinds)
         allocate(part, part.stat().st_size)
         for array, offset in zip(source.arrays, _offsets(part, source), strict=True):
@@ -82,8 +82,8 @@ def export_netcdf(
 
 def check_netcdf_support(source: Source) -> None:
     """Raise BadParams for samples and axes that NetCDF does not support."""
-    source, kinds = apart(source)
-    dimensions(_axes(variable) for variable in (*_variables(source), *kinds))
+    source, kinds = split_by_type(source)
+    assign_dimensions(_axes(variable) for variable in (*_variables(source), *kinds))
     for array in source.arrays:
         if array.dtype.kind not in "biuf":
             raise BadParams(
@@ -95,7 +95,7 @@ def check_suffix(source: Source, path: Path) -> None:
     """Raise BadParams for a NetCDF target with samples that the NetCDF library does not read."""
     if _is_plain_hdf5(path):
         return
-    for kind in apart(source)[1]:
+    for kind in split_by_type(source)[1]:
         if kind.dtype.kind == "c" or kind.dtype.name == "float16":
             raise BadParams(
                 f"NetCDF has no {kind.dtype.name} samples ({kind.name}): name the target "
@@ -112,7 +112,7 @@ def _size(source: Source) -> int:
     return arrays + sum(coord.values.nbytes for coord in source.coords)
 
 
-def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
+def _write_frame(source: Source, path: Path, kinds: Sequence[Hdf5OnlyVariable]) -> None:
     """Write a file with everything but the samples of the arrays, for which it has space."""
     import h5netcdf
 
@@ -122,7 +122,7 @@ def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
         for group in _groups(source):
             file.create_group(group)
         axes = [_axes(v).named for v in (*_variables(source), *kinds)]
-        homes = {group: dict(extents) for group, extents in dimensions(axes).items()}
+        homes = {group: dict(extents) for group, extents in assign_dimensions(axes).items()}
         for group, extents in _unused(source).items():
             homes[group] = {**extents, **homes.get(group, {})}
         for group, extents in homes.items():
@@ -190,18 +190,20 @@ def _create_nameless(
     return made
 
 
-def _write_attributes(path: Path, source: Source, kinds: Iterable[Kind]) -> None:
+def _write_attributes(path: Path, source: Source, kinds: Iterable[Hdf5OnlyVariable]) -> None:
     """Write all attributes but fill values, after all objects that they may reference."""
     import h5py
 
     dims = {v.name: v.dims for v in (*_variables(source), *kinds)}
     with h5py.File(path, "r+") as file:
         for name, attrs in _owners(source, kinds).items():
-            here = name_in(file, name, dims[name]) if name in dims else name or "/"
+            here = path_in_file(file, name, dims[name]) if name in dims else name or "/"
             write_attributes(file[here], _flat_attrs(attrs))
 
 
-def _owners(source: Source, kinds: Iterable[Kind]) -> Mapping[str, Mapping[str, object]]:
+def _owners(
+    source: Source, kinds: Iterable[Hdf5OnlyVariable]
+) -> Mapping[str, Mapping[str, object]]:
     """Return all attributes but fill values, by the path of their owner; "" is the root."""
     groups = {"": source.attrs, **_groups(source)}
     owners = {
@@ -245,15 +247,15 @@ def _offsets(path: Path, source: Source) -> list[int]:
 
     with h5py.File(path, "r") as file:
         # an array without samples has no space in the file, and no offset
-        made = (file[name_in(file, array.name, array.dims)] for array in source.arrays)
+        made = (file[path_in_file(file, array.name, array.dims)] for array in source.arrays)
         return [int(data.id.get_offset() or 0) for data in made]
 
 
-def _axes(variable: SourceArray | Coordinate | Kind) -> Axes:
-    return Axes(variable.name, variable.dims, _shape(variable))
+def _axes(variable: SourceArray | Coordinate | Hdf5OnlyVariable) -> VariableAxes:
+    return VariableAxes(variable.name, variable.dims, _shape(variable))
 
 
-def _shape(variable: SourceArray | Coordinate | Kind) -> tuple[int, ...]:
+def _shape(variable: SourceArray | Coordinate | Hdf5OnlyVariable) -> tuple[int, ...]:
     return variable.values.shape if isinstance(variable, Coordinate) else variable.shape
 
 
@@ -286,7 +288,7 @@ def lost_structure(source: Source) -> Iterator[str]:
 
     Nested attributes become JSON text.
     """
-    plain, kinds = apart(source)
+    plain, kinds = split_by_type(source)
     for owner, attrs in _owners(plain, kinds).items():
         of = f" of {owner}" if owner else ""
         kept = {ATTRIBUTE_TYPES, *recorded_types(attrs)}
@@ -295,7 +297,7 @@ def lost_structure(source: Source) -> Iterator[str]:
 
 
 def _is_flat(value: object) -> bool:
-    return value is not None and not isinstance(value, bool) and _flat(value) is value
+    return value is not None and not isinstance(value, bool) and _flatten(value) is value
 
 
 def _flat_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
@@ -305,13 +307,13 @@ def _flat_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
     """
     notes = recorded_types(attrs)
     return {
-        key: value if key in notes or key == ATTRIBUTE_TYPES else _flat(value)
+        key: value if key in notes or key == ATTRIBUTE_TYPES else _flatten(value)
         for key, value in attrs.items()
         if value is not None
     }
 
 
-def _flat(value: object) -> object:
+def _flatten(value: object) -> object:
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, str | int | float):

@@ -45,9 +45,9 @@ def _open_independent_reader(paths: Paths, options: SourceOptions) -> Independen
 def _fit(source: Source) -> Fit:
     from gangsaw.tasks.formats.hdf5.export import check_netcdf_support, lost_structure
     from gangsaw.tasks.formats.netcdf.layout import describe_layout_changes
-    from gangsaw.tasks.store.dataset.as_read import as_read
+    from gangsaw.tasks.store.dataset.original_form import restore_original_form
 
-    given = as_read(source)
+    given = restore_original_form(source)
     if refusal := catch_refusal(lambda: check_netcdf_support(given)):
         return Fit(refusal)
     return Fit(lost=tuple(lost_structure(given)), told=tuple(describe_layout_changes(given)))
@@ -55,17 +55,17 @@ def _fit(source: Source) -> Fit:
 
 def _check(source: Source, paths: Paths, _: ExportOptions) -> None:
     from gangsaw.tasks.formats.hdf5.export import check_suffix
-    from gangsaw.tasks.store.dataset.as_read import as_read
+    from gangsaw.tasks.store.dataset.original_form import restore_original_form
 
-    check_suffix(as_read(source), Path(paths[0]))
+    check_suffix(restore_original_form(source), Path(paths[0]))
 
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
     from gangsaw.tasks.formats.hdf5.export import export_netcdf
-    from gangsaw.tasks.store.dataset.as_read import as_read
+    from gangsaw.tasks.store.dataset.original_form import restore_original_form
 
     export_netcdf(
-        as_read(source),
+        restore_original_form(source),
         Path(paths[0]),
         overwrite=work.overwrite,
         client=work.client,

@@ -146,7 +146,7 @@ def is_special(data: h5py.Dataset) -> bool:
     return True
 
 
-def special(path: str, group: str, prefix: str) -> tuple[list[Hdf5Items], list[Refused]]:
+def find_special(path: str, group: str, prefix: str) -> tuple[list[Hdf5Items], list[Refused]]:
     """Return the data sets of a group that xarray cannot read as variables, and unsupported items.
 
     These are data sets for which `is_special` is true. `prefix` is put before their names.
@@ -159,7 +159,7 @@ def special(path: str, group: str, prefix: str) -> tuple[list[Hdf5Items], list[R
         return [], lost
     with open_h5netcdf(path) as file:
         own = file[group] if group else file
-        judged = [one for n in names if n in own.variables for one in _judged(path, own, n, prefix)]
+        judged = [one for n in names if n in own.variables for one in _judge(path, own, n, prefix)]
     found = [one for one in judged if isinstance(one, Hdf5Items)]
     return found, [*lost, *(one for one in judged if isinstance(one, Refused))]
 
@@ -169,7 +169,7 @@ def lost_attribute(name: str, of: str) -> Refused:
     return Refused(f"attribute {name} of {of}", "holds references into its file")
 
 
-def _judged(
+def _judge(
     path: str, group: h5netcdf.Group, name: str, prefix: str
 ) -> Iterator[Hdf5Items | Refused]:
     from gangsaw.tasks.formats.hdf5.open import get_axis_names, get_extents
@@ -202,7 +202,7 @@ def _kind_or_refusal(name: str, data: h5py.Dataset) -> object:
     is_many = data.size * TEXT_BYTES > SMALL  # too many to decode all of them here
     if kind == "text" or (kind == "bytes" and (is_many or _are_texts(data))):
         return "text"
-    if is_ragged(kind) and (too_much := _too_much(data)):
+    if is_ragged(kind) and (too_much := _explain_size(data)):
         return Refused(name, too_much)
     return kind
 
@@ -223,7 +223,7 @@ def _class_name(data: h5py.Dataset) -> str:
     return f"items of the HDF5 class {kind.lower()}"
 
 
-def _too_much(data: h5py.Dataset) -> str:
+def _explain_size(data: h5py.Dataset) -> str:
     """Return a clause if items of variable length exceed the limit for a whole copy, else ""."""
     says = f"holds {data.size} items of any length, which are copied whole, but no more than "
     says += f"{SMALL >> 20} MiB"

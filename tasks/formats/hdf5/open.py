@@ -32,7 +32,7 @@ class KnownGroup(h5py.Group):  # type: ignore[misc]  # h5py has no types
     path = "/"  # path by which the group was reached; links may give it several
 
     @classmethod
-    def at(cls, path: str, group: h5py.Group) -> KnownGroup:
+    def reached_by(cls, path: str, group: h5py.Group) -> KnownGroup:
         """Return a wrapped group with the path by which it was reached."""
         made = cls(group.id)
         made.path = path
@@ -74,7 +74,7 @@ class KnownFile(h5py.File):  # type: ignore[misc]
 def _known(path: str, member: object) -> object:
     """Return a member of a file, wrapped as `KnownGroup` or `PartlyNamed` if necessary."""
     if isinstance(member, h5py.Group):
-        return KnownGroup.at(path, member)
+        return KnownGroup.reached_by(path, member)
     if isinstance(member, h5py.Dataset) and "DIMENSION_LIST" in member.attrs:
         has_scale = {len(axis) > 0 for axis in member.dims}
         return PartlyNamed(member.id) if len(has_scale) > 1 else member

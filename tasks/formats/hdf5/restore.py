@@ -13,7 +13,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.exporting.flat_export import export_grid
-from gangsaw.tasks.formats.netcdf.cf_times import as_numbers, coordinate_as_numbers
+from gangsaw.tasks.formats.netcdf.cf_times import coordinate_to_numbers, times_to_numbers
 from gangsaw.tasks.formats.netcdf.groups import OTHER
 from gangsaw.tasks.sources.source import (
     Coordinate,
@@ -26,16 +26,16 @@ from gangsaw.tasks.sources.source import (
 from gangsaw.tasks.store.dataset.attribute_types import HDF5, LAYOUT, in_order
 from gangsaw.tasks.store.dataset.carried import (
     DTYPE,
-    as_bytes,
     fill_item,
     is_carried,
+    items_to_bytes,
+    list_variables,
     plain_attrs,
-    restored,
-    restored_variables,
+    restore_variable,
     unpack_items,
 )
 from gangsaw.tasks.store.dataset.kinds import dtype_of, enum_of, is_ragged
-from gangsaw.tasks.store.dataset.texts import as_list
+from gangsaw.tasks.store.dataset.texts import list_texts
 
 if TYPE_CHECKING:
     import h5py
@@ -46,7 +46,7 @@ NUMBER = "_Netcdf4Dimid"  # attribute with the number of a dimension
 
 
 @dataclass(frozen=True)
-class Kind:
+class Hdf5OnlyVariable:
     """Variable to be written as an HDF5 data set with a type that NetCDF lacks.
 
     The store has its items in another form, such as bytes along one more axis.
@@ -75,7 +75,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Plain:
+class PlainSource:
     """Source with only those variables whose types NetCDF has."""
 
     name: str
@@ -89,24 +89,24 @@ class Plain:
         return self.name
 
 
-def apart(source: Source) -> tuple[Plain, tuple[Kind, ...]]:
+def split_by_type(source: Source) -> tuple[PlainSource, tuple[Hdf5OnlyVariable, ...]]:
     """Split the variables of a source: those with types of NetCDF, and those of HDF5 only."""
-    found = restored_variables(source)
+    found = list_variables(source)
     carried = [v for v in found if _is_apart(v)]
     names = {v.name for v in carried}
-    plain = Plain(
+    plain = PlainSource(
         source.name,
-        tuple(as_numbers(array) for array in source.arrays if array.name not in names),
-        tuple(coordinate_as_numbers(c) for c in source.coords if c.name not in names),
+        tuple(times_to_numbers(array) for array in source.arrays if array.name not in names),
+        tuple(coordinate_to_numbers(c) for c in source.coords if c.name not in names),
         source.attrs,
         getattr(source, "groups", ()),
     )
     return plain, tuple(map(_kind, carried))
 
 
-def without_enums(source: Source) -> Plain:
+def without_enums(source: Source) -> PlainSource:
     """Return a source with booleans as numbers: the NetCDF library ignores their enumerations."""
-    return Plain(
+    return PlainSource(
         source.name,
         tuple(map(_without_enum, source.arrays)),
         tuple(map(_without_enum, source.coords)),
@@ -140,16 +140,16 @@ def _is_apart(variable: SourceArray | Coordinate) -> bool:
     )
 
 
-def _kind(variable: SourceArray | Coordinate) -> Kind:
-    found = restored(variable)
+def _kind(variable: SourceArray | Coordinate) -> Hdf5OnlyVariable:
+    found = restore_variable(variable)
     shape = found.values.shape if isinstance(found, Coordinate) else found.shape
     dims, of = found.dims, variable.attrs.get(DTYPE)
     if isinstance(of, Mapping) and "char" in of:
         dims, shape = (*dims, str(of["char"])), (*shape, cast("int", of["length"]))
-    return Kind(variable, variable.name, dims, shape)
+    return Hdf5OnlyVariable(variable, variable.name, dims, shape)
 
 
-def write_kinds(path: Path, kinds: Sequence[Kind]) -> None:
+def write_hdf5_only(path: Path, kinds: Sequence[Hdf5OnlyVariable]) -> None:
     """Add data sets with HDF5 types to a NetCDF file that already defines their dimensions.
 
     Their attributes are not written.
@@ -160,9 +160,9 @@ def write_kinds(path: Path, kinds: Sequence[Kind]) -> None:
         return
     with h5py.File(path, "r+") as file:
         for kind in kinds:
-            here = name_in(file, kind.name, kind.dims)
-            users = _released(file, here)
-            made = _created(file, here, kind)
+            here = path_in_file(file, kind.name, kind.dims)
+            users = _delete_placeholder(file, here)
+            made = _create(file, here, kind)
             if users is None:
                 attach_scales(file, made, kind.name, kind.dims)
             else:
@@ -176,7 +176,7 @@ def attach_scales(file: h5py.File, made: h5py.Dataset, path: str, dims: Iterable
             made.dims[number].attach_scale(scale)
 
 
-def name_in(file: h5py.File, path: str, dims: Sequence[str]) -> str:
+def path_in_file(file: h5py.File, path: str, dims: Sequence[str]) -> str:
     """Return the path of a variable in a NetCDF file.
 
     The name gets a prefix if a dimension has the same name and is not the variable's first one.
@@ -191,14 +191,14 @@ def _is_scale(item: h5py.Group | h5py.Dataset) -> bool:
 
 
 @dataclass(frozen=True)
-class Users:
+class ScaleUsers:
     """Number of a NetCDF dimension, and the (data set, axis) pairs that have its scale."""
 
     number: object
     axes: tuple[tuple[str, int], ...]
 
 
-def _released(file: h5py.File, path: str) -> Users | None:
+def _delete_placeholder(file: h5py.File, path: str) -> ScaleUsers | None:
     """Delete the placeholder data set of a dimension; return where it was attached, or None."""
     if path not in file:
         return None
@@ -206,12 +206,14 @@ def _released(file: h5py.File, path: str) -> Users | None:
     axes = [(file[ref].name, int(axis)) for ref, axis in old.attrs.get("REFERENCE_LIST", ())]
     for name, axis in axes:
         file[name].dims[axis].detach_scale(old)
-    users = Users(old.attrs.get(NUMBER), tuple(axes))
+    users = ScaleUsers(old.attrs.get(NUMBER), tuple(axes))
     del file[path]
     return users
 
 
-def _make_scale(file: h5py.File, made: h5py.Dataset, kind: Kind, users: Users) -> None:
+def _make_scale(
+    file: h5py.File, made: h5py.Dataset, kind: Hdf5OnlyVariable, users: ScaleUsers
+) -> None:
     """Make a data set the scale of the dimension with its name, and attach it to its users."""
     made.make_scale(kind.name.rpartition("/")[2])
     for name, axis in users.axes:
@@ -238,7 +240,7 @@ def _scale(file: h5py.File, name: str, dim: str) -> h5py.Dataset | None:
         group = group.rpartition("/")[0]
 
 
-def _created(file: h5py.File, path: str, kind: Kind) -> h5py.Dataset:
+def _create(file: h5py.File, path: str, kind: Hdf5OnlyVariable) -> h5py.Dataset:
     import h5py
 
     group = file.require_group(path.rpartition("/")[0] or "/")
@@ -254,12 +256,12 @@ def _created(file: h5py.File, path: str, kind: Kind) -> h5py.Dataset:
     return made
 
 
-def _has_fill(kind: Kind) -> bool:
+def _has_fill(kind: Hdf5OnlyVariable) -> bool:
     of = kind.of.attrs.get(DTYPE)
     return of is not None and not is_ragged(of)
 
 
-def _type(group: h5py.Group, kind: Kind) -> h5py.h5t.TypeID:
+def _type(group: h5py.Group, kind: Hdf5OnlyVariable) -> h5py.h5t.TypeID:
     """Return the noted HDF5 type, else the type that h5py derives from the NumPy dtype."""
     import h5py
 
@@ -276,7 +278,7 @@ def _type(group: h5py.Group, kind: Kind) -> h5py.h5t.TypeID:
     return found
 
 
-def _plain_type(kind: Kind) -> object:
+def _plain_type(kind: Hdf5OnlyVariable) -> object:
     """Return the type description of a variable that the store has in its original type."""
     return "text" if kind.dtype.kind == "T" else in_order(kind.of.attrs, kind.dtype).str
 
@@ -301,7 +303,7 @@ def _type_of(of: object) -> h5py.h5t.TypeID:
         raise BadParams(f"HDF5 has no type for {of!r}: {error}") from None
 
 
-def _write(made: h5py.Dataset, kind: Kind) -> None:
+def _write(made: h5py.Dataset, kind: Hdf5OnlyVariable) -> None:
     """Write the items of a variable piece by piece; a coordinate is written whole."""
     if isinstance(kind.of, Coordinate):
         _write_whole(made, kind, kind.of)
@@ -313,7 +315,7 @@ def _write(made: h5py.Dataset, kind: Kind) -> None:
         put(made, kind, region, kind.of.read(region))
 
 
-def _write_whole(made: h5py.Dataset, kind: Kind, coord: Coordinate) -> None:
+def _write_whole(made: h5py.Dataset, kind: Hdf5OnlyVariable, coord: Coordinate) -> None:
     of, values = coord.attrs.get(DTYPE), coord.values
     if of is None and values.dtype.kind != "T":
         _put(made, kind, tuple(slice(0, n) for n in values.shape), values)
@@ -322,8 +324,8 @@ def _write_whole(made: h5py.Dataset, kind: Kind, coord: Coordinate) -> None:
     elif is_ragged(of):
         made[...] = _items(unpack_items(values, of), of, made.dtype)
     else:
-        whole = cast("Coordinate", restored(coord)).values
-        _put(made, kind, tuple(slice(0, n) for n in values.shape), as_bytes(whole))
+        whole = cast("Coordinate", restore_variable(coord)).values
+        _put(made, kind, tuple(slice(0, n) for n in values.shape), items_to_bytes(whole))
 
 
 def _items(values: NumpyArray, of: object, dtype: Dtype) -> NumpyArray:
@@ -345,15 +347,17 @@ def _items(values: NumpyArray, of: object, dtype: Dtype) -> NumpyArray:
     return made
 
 
-def _put_texts(made: h5py.Dataset, kind: Kind, region: Region, values: NumpyArray) -> None:
+def _put_texts(
+    made: h5py.Dataset, kind: Hdf5OnlyVariable, region: Region, values: NumpyArray
+) -> None:
     """Write texts of variable length; raise BadParams for a NUL, at which HDF5 ends a text."""
-    texts = [text.encode() for text in as_list(values)]
+    texts = [text.encode() for text in list_texts(values)]
     if any(b"\0" in text for text in texts):
         raise BadParams(f"HDF5 has no texts with NULs in them ({kind.name}); decompress to Zarr")
     made[region] = np.array(texts, object).reshape(values.shape)
 
 
-def _put(made: h5py.Dataset, kind: Kind, region: Region, data: NumpyArray) -> None:
+def _put(made: h5py.Dataset, kind: Hdf5OnlyVariable, region: Region, data: NumpyArray) -> None:
     """Write the items of a region as bytes; an axis of bytes or characters is always whole."""
     import h5py
 

@@ -23,10 +23,15 @@ from gangsaw.tasks.formats.contract.signatures import NETCDF3, hdf5_start, user_
 from gangsaw.tasks.formats.flat.flat_array import file_identity
 from gangsaw.tasks.formats.hdf5.attributes import read_attributes
 from gangsaw.tasks.formats.hdf5.filters import missing_filter, open_hdf5
-from gangsaw.tasks.formats.hdf5.item_types import lost_attribute, special, special_names, type_of
+from gangsaw.tasks.formats.hdf5.item_types import (
+    find_special,
+    lost_attribute,
+    special_names,
+    type_of,
+)
 from gangsaw.tasks.formats.hdf5.open import NetcdfFile, get_axis_names, get_extents, open_h5netcdf
 from gangsaw.tasks.formats.hdf5.virtual import other_files
-from gangsaw.tasks.formats.netcdf.groups import NAMELESS, moved_dimensions
+from gangsaw.tasks.formats.netcdf.groups import NAMELESS, describe_moved_dims
 from gangsaw.tasks.formats.netcdf.layout import classic_form, group_notes, max_shape, unlimited_note
 from gangsaw.tasks.formats.netcdf.records import fill_beyond, read_records
 from gangsaw.tasks.sources.open_files import cache_open_files
@@ -160,7 +165,7 @@ def _open(
         groups = [*groups_with(groups, [*(a.name for a in arrays), *(c.name for c in coords)])]
     attrs = {**top.attrs, **left_out_attrs(lost), **({USER_BLOCK: block} if block else {})}
     others = other_files(absolute)
-    moved = tuple(moved_dimensions(_dimensions(absolute, engine, group), (*arrays, *coords)))
+    moved = tuple(describe_moved_dims(_dimensions(absolute, engine, group), (*arrays, *coords)))
     return XarraySource(path, absolute, arrays, coords, tuple(groups), attrs, lost, others, moved)
 
 
@@ -250,7 +255,7 @@ def _hdf5_part(
     Axis names come from h5netcdf, all else from h5py, which takes attributes of unusual types.
     """
     inner, prefix = f"{group}/{below}".strip("/"), f"{below}/".lstrip("/")
-    others, refused = special(path, inner, prefix)
+    others, refused = find_special(path, inner, prefix)
     hidden = special_names(path, inner)
     own = file[inner] if inner else file
     readable, unknown = {}, []

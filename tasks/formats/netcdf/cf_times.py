@@ -40,7 +40,7 @@ def _numbers(times: NumpyArray) -> NumpyArray:
     return native.view(NUMBER).reshape(times.shape)
 
 
-def as_numbers(variable: SourceArray) -> SourceArray:
+def times_to_numbers(variable: SourceArray) -> SourceArray:
     """Return an array of times as int64 numbers, any other array unchanged.
 
     Raises BadParams for a time unit that CF does not have.
@@ -58,7 +58,7 @@ def as_numbers(variable: SourceArray) -> SourceArray:
     )
 
 
-def coordinate_as_numbers(coord: Coordinate) -> Coordinate:
+def coordinate_to_numbers(coord: Coordinate) -> Coordinate:
     """Return a coordinate of times as int64 numbers, any other coordinate unchanged."""
     if coord.values.dtype.kind not in "mM":
         return coord

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sources.source import Coordinate, SourceArray
-from gangsaw.tasks.store.dataset.paths import above
+from gangsaw.tasks.store.dataset.paths import parents_of
 
 NAMELESS = "phony_dim_"  # h5netcdf's prefix, before a number, for unnamed axes of HDF5
 OTHER = "_nc4_non_coord_"  # prefix of a variable with the name of another variable's dimension
 _NAMELESS = re.compile(rf"{NAMELESS}\d+")
 
 
-class Axes(NamedTuple):
+class VariableAxes(NamedTuple):
     """Axes of a variable.
 
     Attributes
@@ -44,26 +44,26 @@ class Axes(NamedTuple):
         return any(map(_NAMELESS.fullmatch, self.dims))
 
     @property
-    def named(self) -> Axes:
+    def named(self) -> VariableAxes:
         """Axes with the unnamed ones left out."""
         pairs = zip(self.dims, self.shape, strict=True)
         own = {dim: n for dim, n in pairs if not _NAMELESS.fullmatch(dim)}
-        return Axes(self.path, tuple(own), tuple(own.values()))
+        return VariableAxes(self.path, tuple(own), tuple(own.values()))
 
 
-def dimensions(variables: Iterable[Axes]) -> Mapping[str, Mapping[str, int]]:
+def assign_dimensions(variables: Iterable[VariableAxes]) -> Mapping[str, Mapping[str, int]]:
     """Return the extents of the dimensions that each group defines, by group path and name.
 
     Raises BadParams if axes with the same name have different extents in one group.
     """
     defined: dict[str, dict[str, int]] = {}
     for name, extents in _uses(variables).items():
-        for group, n in _homes(extents).items():
+        for group, n in _choose_groups(extents).items():
             defined.setdefault(group, {})[name] = n
     return defined
 
 
-def _uses(variables: Iterable[Axes]) -> Mapping[str, Mapping[str, int]]:
+def _uses(variables: Iterable[VariableAxes]) -> Mapping[str, Mapping[str, int]]:
     """Return axis name -> group with variables along that axis -> extent."""
     uses: dict[str, dict[str, int]] = {}
     for of in variables:
@@ -75,7 +75,7 @@ def _uses(variables: Iterable[Axes]) -> Mapping[str, Mapping[str, int]]:
     return uses
 
 
-def _homes(extents: Mapping[str, int]) -> Mapping[str, int]:
+def _choose_groups(extents: Mapping[str, int]) -> Mapping[str, int]:
     """Return the groups that must define a dimension, with its extent, given that of each user.
 
     If all extents are equal, that is the innermost common group of the variables.
@@ -84,7 +84,7 @@ def _homes(extents: Mapping[str, int]) -> Mapping[str, int]:
         return {_common(extents): next(iter(extents.values()))}
     homes: dict[str, int] = {}
     for group in sorted(extents):  # outer groups first
-        seen = next((homes[place] for place in above(group) if place in homes), None)
+        seen = next((homes[place] for place in parents_of(group) if place in homes), None)
         if seen != extents[group]:
             homes[group] = extents[group]
     return homes
@@ -92,11 +92,11 @@ def _homes(extents: Mapping[str, int]) -> Mapping[str, int]:
 
 def _common(groups: Iterable[str]) -> str:
     """Return the innermost common ancestor of groups."""
-    chains = [[group, *above(group)] for group in groups]
+    chains = [[group, *parents_of(group)] for group in groups]
     return next(place for place in chains[0] if all(place in chain for chain in chains))
 
 
-def moved_dimensions(
+def describe_moved_dims(
     dimensions: Iterable[tuple[str, str, int]], variables: Iterable[SourceArray | Coordinate]
 ) -> Iterator[str]:
     """Yield a description of each dimension that an export moves to a group below its original.

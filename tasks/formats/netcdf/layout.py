@@ -37,10 +37,10 @@ def classic_form(path: str) -> dict[str, object]:
 def group_notes(group: h5netcdf.Group) -> dict[str, object]:
     """Return the attributes that record a group's unlimited dimensions and the classic model."""
     is_strict = STRICT in group._h5group.attrs
-    return {**unlimited_note(unlimited(group)), **({CLASSIC: MODEL} if is_strict else {})}
+    return {**unlimited_note(unlimited_dims_of(group)), **({CLASSIC: MODEL} if is_strict else {})}
 
 
-def unlimited(group: h5netcdf.Group) -> list[str]:
+def unlimited_dims_of(group: h5netcdf.Group) -> list[str]:
     """Return the names of the unlimited dimensions of a group."""
     dims = group.dimensions.items()
     return [str(n) for n, dim in dims if dim.isunlimited() and not str(n).startswith(NAMELESS)]

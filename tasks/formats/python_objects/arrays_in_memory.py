@@ -16,17 +16,17 @@ Span: TypeAlias = "tuple[tuple[int, int], ...]"  # start and stop of each axis
 
 
 @dataclass(frozen=True, eq=False)
-class HeldArray(MemoryArray):
+class ArrayInMemory(MemoryArray):
     """Array of the user in memory; workers are sent parts of it."""
 
-    def part(self, regions: Iterable[Region]) -> HeldParts:
+    def select_regions(self, regions: Iterable[Region]) -> SelectedRegions:
         """Return the samples of these regions as an array that can be sent to a worker."""
         found = {span_of(region): np.ascontiguousarray(self.read(region)) for region in regions}
         return assemble_regions(self, found)
 
 
 @dataclass(frozen=True, eq=False)
-class HeldParts:
+class SelectedRegions:
     """Selected regions of an array; only exactly these regions can be read.
 
     Attributes
@@ -49,7 +49,7 @@ class HeldParts:
 
 
 @runtime_checkable
-class Wrapping(Protocol):
+class DerivedArray(Protocol):
     """Array derived from another one, `of`, such as a view of its items as bytes.
 
     The axes that both share are their leading ones.
@@ -63,25 +63,25 @@ def span_of(region: Region) -> Span:
     return tuple((s.start, s.stop) for s in region)
 
 
-def assemble_regions(array: SourceArray, parts: Mapping[Span, NumpyArray]) -> HeldParts:
+def assemble_regions(array: SourceArray, parts: Mapping[Span, NumpyArray]) -> SelectedRegions:
     """Return the selected regions of an array, given their samples."""
-    return HeldParts(
+    return SelectedRegions(
         array.name, array.shape, array.dtype, array.dims, parts, array.attrs, array.chunks
     )
 
 
 def base_of(array: SourceArray | None) -> SourceArray | None:
     """Return the innermost array that an array is derived from, or the array itself."""
-    while isinstance(array, Wrapping):
+    while isinstance(array, DerivedArray):
         array = array.of
     return array
 
 
-def based_on(array: SourceArray, base: SourceArray) -> SourceArray:
+def replace_base(array: SourceArray, base: SourceArray) -> SourceArray:
     """Return a copy of a derived array with its innermost array replaced by `base`."""
-    if not isinstance(array, Wrapping):
+    if not isinstance(array, DerivedArray):
         return base
-    return cast("SourceArray", replace(array, of=based_on(array.of, base)))  # type: ignore[type-var]
+    return cast("SourceArray", replace(array, of=replace_base(array.of, base)))  # type: ignore[type-var]
 
 
 def base_region(region: Region, base: SourceArray) -> Region:

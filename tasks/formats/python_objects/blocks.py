@@ -13,7 +13,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, JobFailed, first_line
-from gangsaw.tasks.engine.run.graph import client_of, computed, is_persisted, scheduler_id
+from gangsaw.tasks.engine.run.graph import client_of, compute_region, is_persisted, scheduler_id
 from gangsaw.tasks.sources.source import Region
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class BlockArray:
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of a region, computed separately; raise JobFailed if that fails."""
         try:
-            found = computed(self.array, region, self.client)
+            found = compute_region(self.array, region, self.client)
         except JobFailed as error:
             raise JobFailed(f"{self.name}: {error}") from error
         except Exception as error:  # whatever the caller's functions raise
@@ -78,7 +78,7 @@ class BlockArray:
             raise JobFailed(f"{self.name}: a block cannot be computed: {why}") from error
         return cast_block(found, self.dtype, self.name)
 
-    def in_blocks(self, chunks: Sequence[int]) -> Array:
+    def rechunk(self, chunks: Sequence[int]) -> Array:
         """Return the Dask array, rechunked to regular blocks of these extents if it differs."""
         wanted = tuple(
             tuple(min(c, n - i) for i in range(0, n, c)) or (0,)
@@ -114,7 +114,7 @@ def cast_block(block: NumpyArray, dtype: Dtype, name: str) -> NumpyArray:
     return found
 
 
-def block_array(
+def make_block_array(
     array: Array,
     dims: tuple[str, ...] | None = None,
     name: str = "data",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray
-from gangsaw.tasks.formats.python_objects.blocks import block_array
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import ArrayInMemory
+from gangsaw.tasks.formats.python_objects.blocks import make_block_array
 from gangsaw.tasks.formats.python_objects.source import object_source
 from gangsaw.tasks.sources.source import Source, SourceArray
 
@@ -36,7 +36,7 @@ def source_of(
     Raises BadParams for items that cannot be stored.
     """
     if (array := _array(value, client)) is not None:
-        name = f"the {'Dask' if not isinstance(array, HeldArray) else 'NumPy'} array"
+        name = f"the {'Dask' if not isinstance(array, ArrayInMemory) else 'NumPy'} array"
         return object_source(name, [array], [ARRAY], variables=variables, accept_loss=accept_loss)
     if isinstance(value, _of("xarray", "DataArray", "Dataset", "DataTree")):
         from gangsaw.tasks.formats.python_objects.xarray_objects import from_xarray
@@ -59,9 +59,9 @@ def _array(value: object, client: Client | None) -> SourceArray | None:
         raise BadParams("a masked array has no form in a store: fill it by .filled(...) first")
     if isinstance(value, np.ndarray | np.generic):
         values = np.asarray(value)
-        return HeldArray(values, tuple(f"dim_{i}" for i in range(values.ndim)), ARRAY)
+        return ArrayInMemory(values, tuple(f"dim_{i}" for i in range(values.ndim)), ARRAY)
     if isinstance(value, _of("dask.array", "Array")):
-        return block_array(value, client=client)  # type: ignore[arg-type]
+        return make_block_array(value, client=client)  # type: ignore[arg-type]
     return None
 
 

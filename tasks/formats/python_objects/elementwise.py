@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.engine.run.mapped import BlockFunction, mapped
+from gangsaw.tasks.engine.run.mapped import BlockFunction, map_blocks
 
 if TYPE_CHECKING:
     import dask.array as da
@@ -41,7 +41,7 @@ def is_array(value: object) -> bool:
     return is_texts or is_labelled(value) or is_lazy(value)
 
 
-def over_items(function: BlockFunction, *given: object, dtype: Dtype) -> Mapped:
+def apply_to_items(function: BlockFunction, *given: object, dtype: Dtype) -> Mapped:
     """Apply a function to the items of broadcast arrays.
 
     Parameters
@@ -62,7 +62,7 @@ def over_items(function: BlockFunction, *given: object, dtype: Dtype) -> Mapped:
         )
         return labelled
     if any(map(is_lazy, given)):
-        return mapped(function, *given, dtype=dtype)
+        return map_blocks(function, *given, dtype=dtype)
     return function(*map(np.asarray, given))
 
 

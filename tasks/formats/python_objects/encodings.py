@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import ArrayInMemory
 from gangsaw.tasks.formats.python_objects.blocks import BlockArray
 from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.arrays.layout import ArrayLayout
@@ -21,17 +21,17 @@ OF_SAMPLES = (
 )
 
 
-def fitting(array: SourceArray, wanted: Sequence[int]) -> tuple[int, ...]:
+def fit_chunks(array: SourceArray, wanted: Sequence[int]) -> tuple[int, ...]:
     """Return chunk extents near the wanted ones, so that each chunk is inside one Dask block.
 
     Then no two tasks of `to_zarr` write the same chunk.
     """
     if not isinstance(array, BlockArray):
         return tuple(wanted)
-    return tuple(map(_fitting, array.sizes, wanted))
+    return tuple(map(_fit_extent, array.sizes, wanted))
 
 
-def _fitting(blocks: Sequence[int], wanted: int) -> int:
+def _fit_extent(blocks: Sequence[int], wanted: int) -> int:
     """Return the chunk extent nearest to the wanted one that divides all blocks but the last."""
     inner = math.gcd(*blocks[:-1]) if len(blocks) > 1 else 0
     if not inner or wanted >= inner:
@@ -43,16 +43,16 @@ def _fitting(blocks: Sequence[int], wanted: int) -> int:
 
 def has_same_form(array: SourceArray) -> bool:
     """Return True if `compress` stores an array's items unconverted, as xarray does."""
-    return isinstance(array, BlockArray | HeldArray)
+    return isinstance(array, BlockArray | ArrayInMemory)
 
 
 def make_encoding(layout: ArrayLayout, variable: xr.Variable) -> dict[str, object]:
     """Return the encoding of a variable with the codec and the chunks of a layout."""
     creation = layout.creation()
-    return {**of_samples(variable), "filters": None, **creation}
+    return {**sample_encoding(variable), "filters": None, **creation}
 
 
-def of_samples(variable: xr.Variable) -> dict[str, object]:
+def sample_encoding(variable: xr.Variable) -> dict[str, object]:
     """Return the entries of a variable's encoding that describe its samples."""
     return {k: variable.encoding[k] for k in OF_SAMPLES if k in variable.encoding}
 

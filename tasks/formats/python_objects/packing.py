@@ -55,7 +55,7 @@ def drop_lossy_packing(
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cast warnings: losses are detected below
-        found = xr.Dataset({name: ((), _gives_back(one)) for name, one in packed.items()})
+        found = xr.Dataset({name: ((), _restores_values(one)) for name, one in packed.items()})
         found = found.compute()  # computes all Dask arrays in one pass
     lossy = {name: one for name, one in packed.items() if not found[name].item()}
     if not lossy:
@@ -81,17 +81,17 @@ def _keys(variable: xr.Variable) -> tuple[str, ...]:
     return (*PACKING, *OF_TIMES) if variable.dtype.kind in "mM" else PACKING
 
 
-def _gives_back(variable: xr.Variable) -> object:
+def _restores_values(variable: xr.Variable) -> object:
     """Return True, lazily for Dask arrays, if packing and unpacking restores all values."""
     if variable.chunks is not None or variable.nbytes <= SLAB_BYTES or not variable.ndim:
-        return _slab_gives_back(variable)
+        return _slab_restores_values(variable)
     dim, n = variable.dims[0], variable.shape[0]
     rows = max(1, SLAB_BYTES * n // variable.nbytes)
     slabs = (variable.isel({dim: slice(at, at + rows)}) for at in range(0, n, rows))
-    return all(bool(_slab_gives_back(slab)) for slab in slabs)
+    return all(bool(_slab_restores_values(slab)) for slab in slabs)
 
 
-def _slab_gives_back(variable: xr.Variable) -> object:
+def _slab_restores_values(variable: xr.Variable) -> object:
     from xarray import conventions
 
     try:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray, base_of
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import ArrayInMemory, base_of
 from gangsaw.tasks.formats.python_objects.blocks import BlockArray
 from gangsaw.tasks.sources.source import Coordinate, GroupAttrs, SourceArray
 from gangsaw.tasks.store.dataset.carried import TEXTS
@@ -108,7 +108,7 @@ def _texts_here(variable: SourceArray) -> SourceArray:
         return variable
     values = variable.read(tuple(slice(0, n) for n in variable.shape))
     attrs, fill = variable.attrs, variable.fill_value
-    return HeldArray(values, variable.dims, variable.name, attrs, fill_value=fill)
+    return ArrayInMemory(values, variable.dims, variable.name, attrs, fill_value=fill)
 
 
 def _refused(variable: SourceArray) -> Refused | None:
@@ -119,7 +119,7 @@ def _refused(variable: SourceArray) -> Refused | None:
         return None
     if isinstance(variable, BlockArray):
         return Refused(variable.name, "has many objects in its blocks: give it a type")
-    assert isinstance(variable, HeldArray)
+    assert isinstance(variable, ArrayInMemory)
     kinds = {type(item) for item in variable.values.ravel()}
     if kinds <= {str} or kinds <= {bytes}:
         return None
@@ -131,7 +131,7 @@ def _samples(array: SourceArray) -> str:
     base = base_of(array)
     if isinstance(base, BlockArray):
         return base.identity()
-    if not isinstance(base, HeldArray):
+    if not isinstance(base, ArrayInMemory):
         raise BadParams(f"{array.name} is no array in memory")
     return hash_array(base.values)
 

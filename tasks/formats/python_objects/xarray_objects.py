@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, first_line
-from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray
-from gangsaw.tasks.formats.python_objects.blocks import block_array
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import ArrayInMemory
+from gangsaw.tasks.formats.python_objects.blocks import make_block_array
 from gangsaw.tasks.formats.python_objects.packing import drop_lossy_packing
 from gangsaw.tasks.formats.python_objects.source import ObjectSource, object_source
 from gangsaw.tasks.sources.source import GroupAttrs, SourceArray
@@ -46,7 +46,7 @@ def from_xarray(
     for path, part in _parts(value):
         prefix = f"{path}/".lstrip("/")
         data += [f"{prefix}{one}" for one in part.data_vars]
-        exact, lossy = drop_lossy_packing(_lazy(part), prefix, variables)
+        exact, lossy = drop_lossy_packing(_make_lazy(part), prefix, variables)
         own, attrs = _variables(exact, prefix, client)
         remarks += lossy
         found += own
@@ -63,11 +63,11 @@ def with_exact_packing(
     import xarray as xr
 
     if isinstance(value, xr.Dataset):
-        return drop_lossy_packing(_lazy(value))
+        return drop_lossy_packing(_make_lazy(value))
     notes: list[str] = []
     nodes: dict[str, xr.Dataset] = {}
     for path, part in _parts(value):
-        nodes[f"/{path}"], lossy = drop_lossy_packing(_lazy(part), f"{path}/".lstrip("/"))
+        nodes[f"/{path}"], lossy = drop_lossy_packing(_make_lazy(part), f"{path}/".lstrip("/"))
         notes += lossy
     return xr.DataTree.from_dict(nodes), tuple(notes)
 
@@ -134,7 +134,7 @@ def _check(data: xr.Dataset, prefix: str) -> None:
             raise BadParams(f"{key}: names of variables hold no /, which leads into groups")
 
 
-def _lazy(data: xr.Dataset) -> xr.Dataset:
+def _make_lazy(data: xr.Dataset) -> xr.Dataset:
     """Return a data set with the variables that are not in memory yet as Dask arrays."""
     waiting = {
         name: variable.chunk(variable.encoding.get("preferred_chunks", {}))
@@ -151,12 +151,12 @@ def _variable(name: str, variable: xr.Variable, client: Client | None) -> Source
     attrs = json_attrs({str(k): v for k, v in variable.attrs.items()}, variable.dtype)
     fill = fill_of(attrs, variable.dtype)
     if variable.chunks is not None:
-        return block_array(variable.data, dims, name, attrs, fill, client)
+        return make_block_array(variable.data, dims, name, attrs, fill, client)
     values = variable.data
     if not isinstance(values, np.ndarray):
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise BadParams(f"{name} holds a {kind}: NumPy and Dask arrays are taken")
-    return HeldArray(values, dims, name, attrs, fill_value=fill)
+    return ArrayInMemory(values, dims, name, attrs, fill_value=fill)
 
 
 def _check_attrs(attrs: Mapping[object, object], name: str) -> None:

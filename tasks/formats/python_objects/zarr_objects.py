@@ -9,7 +9,7 @@ import zarr
 from zarr.storage import LocalStore, MemoryStore
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.store.objects.arrays_only import is_strict, strict_store
+from gangsaw.tasks.store.objects.arrays_only import accepts_only_arrays, wrap_arrays_only_store
 from gangsaw.tasks.store.objects.stores import store_address
 from gangsaw.tasks.store.source import ZarrSource, open_zarr
 
@@ -36,5 +36,5 @@ def from_zarr(
     if isinstance(store, LocalStore):
         address = str(store.root / path) if path else str(store.root)
         return open_zarr(address, "", variables, accept_loss=accept_loss)
-    address = store_address(strict_store(store) if is_strict(store) else store)
+    address = store_address(wrap_arrays_only_store(store) if accepts_only_arrays(store) else store)
     return open_zarr(address, path, variables, accept_loss=accept_loss)

@@ -48,13 +48,13 @@ def _open_independent_reader(paths: Paths, options: SourceOptions) -> Independen
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
     """Write uncompressed samples to a Zarr store, chunk by chunk, by the job `work.store`."""
-    from gangsaw.tasks.formats.zarr.item_types import as_zarr
-    from gangsaw.tasks.store.zip_target import packed_target
+    from gangsaw.tasks.formats.zarr.item_types import restore_zarr_types
+    from gangsaw.tasks.store.zip_target import pack_target
 
     assert work.store is not None, "whoever exports to Zarr gives the job"
-    with packed_target(paths[0], overwrite=work.overwrite, resume=work.resume) as target:
+    with pack_target(paths[0], overwrite=work.overwrite, resume=work.resume) as target:
         work.store(
-            as_zarr(source),
+            restore_zarr_types(source),
             target,
             overwrite=work.overwrite or target != paths[0],
             resume=work.resume,

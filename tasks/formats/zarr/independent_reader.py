@@ -16,9 +16,9 @@ from zarr.storage import StorePath, ZipStore
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.sources.source import Described, Region
-from gangsaw.tasks.store.arrays.grids import any_grid, largest_chunks
-from gangsaw.tasks.store.arrays.members import members, open_node
-from gangsaw.tasks.store.objects.zipped import zarr_at
+from gangsaw.tasks.store.arrays.grids import allow_irregular_chunks, largest_chunks
+from gangsaw.tasks.store.arrays.members import list_members, open_node
+from gangsaw.tasks.store.objects.zipped import zarr_argument_of
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -35,7 +35,7 @@ class PlainZarrArray(Described):
 
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
-        with _opened(self.address) as store, any_grid():
+        with _opened(self.address) as store, allow_irregular_chunks():
             return np.asarray(zarr.open_array(store, path=self.path, mode="r")[region])
 
 
@@ -43,7 +43,7 @@ class PlainZarrArray(Described):
 def _opened(address: str) -> Iterator[str | Store | StorePath]:
     """Yield the store to open: a ZIP store for a file, else the store at the address."""
     if not Path(address).is_file():
-        yield zarr_at(address)
+        yield zarr_argument_of(address)
         return
     with ZipStore(address, mode="r") as store:
         yield store
@@ -73,5 +73,5 @@ def open_zarr_reader(
 
 
 def _below(group: zarr.Group) -> dict[str, AnyArray]:
-    readable, _ = members(group)
+    readable, _ = list_members(group)
     return {name: item for name, item in readable if isinstance(item, zarr.Array)}

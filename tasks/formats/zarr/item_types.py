@@ -19,13 +19,13 @@ from gangsaw.tasks.sources.source import (
     SourceArray,
 )
 from gangsaw.tasks.store.dataset.attribute_types import BYTE_ORDER
-from gangsaw.tasks.store.dataset.carried import DTYPE, restored, restored_variables
+from gangsaw.tasks.store.dataset.carried import DTYPE, list_variables, restore_variable
 from gangsaw.tasks.store.dataset.kinds import enum_of
 from gangsaw.tasks.store.source import ROOT
 
 
 @dataclass(frozen=True)
-class AsZarr:
+class ZarrTypedSource:
     """Source whose converted variables have the types of the original file again.
 
     A store has types that Zarr readers lack as bytes or text; a plain copy can have them.
@@ -49,13 +49,13 @@ class AsZarr:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtRoot(Described):
+class RootArray(Described):
     """Array without a name, stored at the root of a store."""
 
     array: SourceArray
 
     @classmethod
-    def of(cls, array: SourceArray) -> AtRoot:
+    def from_array(cls, array: SourceArray) -> RootArray:
         """Return a copy of an array without its name."""
         fields = (f for f in Described.__dataclass_fields__ if f not in ("name", "is_optional"))
         return cls(name="", array=array, **{name: getattr(array, name) for name in fields})
@@ -65,14 +65,14 @@ class AtRoot(Described):
         return self.array.read(region)
 
 
-def as_zarr(source: Source) -> Source:
+def restore_zarr_types(source: Source) -> Source:
     """Return a source with every converted variable in its original type, if Zarr has that type."""
     arrays = tuple(_as_it_was(array) for array in source.arrays)
     coords = tuple(_as_it_was(coordinate) for coordinate in source.coords)
     if len(arrays) == 1 and not coords and arrays[0].name == source.attrs.get(ROOT):
-        arrays = (AtRoot.of(arrays[0]),)
+        arrays = (RootArray.from_array(arrays[0]),)
     groups = getattr(source, "groups", ())
-    return AsZarr(source.name, source, arrays, coords, source.attrs, groups)
+    return ZarrTypedSource(source.name, source, arrays, coords, source.attrs, groups)
 
 
 @overload
@@ -84,7 +84,7 @@ def _as_it_was(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
         return variable
     own = {key: value for key, value in variable.attrs.items() if key != BYTE_ORDER}
     variable = replace(variable, attrs=own)
-    found, kind = restored(variable), variable.attrs.get(DTYPE)
+    found, kind = restore_variable(variable), variable.attrs.get(DTYPE)
     is_several = isinstance(kind, Mapping) and "shape" in kind  # an array in each item
     return found if _is_zarr(_dtype(found)) and not is_several else variable
 
@@ -121,11 +121,11 @@ def describe_type_changes(source: Source) -> tuple[str, ...]:
 
     Such variables stay bytes or text because Zarr lacks their type, or change their byte order.
     """
-    swapped = (v.name for v in restored_variables(source) if _is_swapped(v))
+    swapped = (v.name for v in list_variables(source) if _is_swapped(v))
     carried = (
         f"the {'names of values' if enum_of(v.attrs[DTYPE]) else 'type'} of {v.name}, "
         f"which stay{'' if enum_of(v.attrs[DTYPE]) else 's'} in its attribute {DTYPE}"
-        for v in restored_variables(source)
+        for v in list_variables(source)
         if DTYPE in v.attrs and DTYPE in _as_it_was(v).attrs
     )
     return (

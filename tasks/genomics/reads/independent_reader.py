@@ -20,7 +20,7 @@ from gangsaw.tasks.genomics.sequences.fastx import (
     split_header,
     where_read,
 )
-from gangsaw.tasks.store.objects.zipped import zarr_at
+from gangsaw.tasks.store.objects.zipped import zarr_argument_of
 from gangsaw.tasks.store.source import open_array
 
 BATCH = 1 << 13  # records that are compared at once
@@ -86,7 +86,7 @@ def compare_reads(
     The result is None for a store in another order, if pysam does not read the whole files, or if
     several sets share a file. `opened` opens a file with the independent reader.
     """
-    group = zarr.open_group(zarr_at(store), mode="r")
+    group = zarr.open_group(zarr_argument_of(store), mode="r")
     about = cast("Mapping[str, object]", group.attrs.get("gangsaw_reads") or {})
     if about.get("order") != "kept":
         return None

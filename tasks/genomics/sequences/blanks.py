@@ -6,7 +6,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.sources.source import Source, SourceArray
-from gangsaw.tasks.store.sound import sound_ranges
+from gangsaw.tasks.store.readable_ranges import find_readable_ranges
 
 BLANKS = np.frombuffer(b" \t", np.uint8)
 PIECE = 16 << 20  # letters that are looked at together
@@ -33,5 +33,5 @@ def _has_blank(names: SourceArray, begin: int, end: int) -> bool:
     try:
         read(begin, end)
     except CorruptChunk:
-        sound_ranges(begin, end, DAMAGED_PIECE, read)
+        find_readable_ranges(begin, end, DAMAGED_PIECE, read)
     return any(found)

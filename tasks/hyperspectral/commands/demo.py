@@ -16,15 +16,15 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Workers
 from gangsaw.tasks.console.output import (
-    amounts,
     clock,
     job_figures,
     print_table,
     progress_bar,
     rate,
+    ratio_rows,
     write_json,
 )
-from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.panels import expand_panels
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -42,14 +42,14 @@ SEED = 123
 
 
 @dataclass(frozen=True)
-class Two(Workers):
+class TwoWorkers(Workers):
     """Cluster options with two workers of one thread as defaults."""
 
     workers: opt.TwoWorkers = WORKERS
     threads: opt.Threads = 1
 
 
-@panels
+@expand_panels
 def demo(
     source: Annotated[
         str | None,
@@ -60,7 +60,7 @@ def demo(
     scene: Annotated[
         str, typer.Option("--size", help="bands,rows,columns of the synthetic scene.")
     ] = "96,512,512",
-    cluster: Two,
+    cluster: TwoWorkers,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -71,20 +71,20 @@ def demo(
     extents = opt.extents_of("--size", scene)
     if len(extents) != 3:
         raise BadParams(f"--size must be bands,rows,columns, got {scene!r}")
-    opened = None if source is None else opened_scene(source)  # errors leave no folder behind
+    opened = None if source is None else open_scene(source)  # errors leave no folder behind
     prepare(out)
     run = _DemoRun(out, quiet or as_json, as_json)
     if opened is None:
-        opened = opened_scene(run.timed("make a scene", lambda: write_demo_scene(out, extents)))
+        opened = open_scene(run.run_timed("make a scene", lambda: write_demo_scene(out, extents)))
     with cluster.session() as client:
-        result = run.all(opened, client, None if source else tiles(extents))
+        result = run.run_all(opened, client, None if source else tiles(extents))
     if as_json:
         write_json(result.figures())
     else:
         print_table("gangsaw demo", result.rows())
 
 
-def opened_scene(path: str) -> Source:
+def open_scene(path: str) -> Source:
     """Return the source at a path, which all steps read; raise BadParams if it has no samples."""
     from gangsaw.tasks.formats.contract.opening import open_source
 
@@ -196,7 +196,7 @@ class DemoResult:
             f"{name} {clock(n) if n >= 60 else f'{n:.1f} s'}" for name, n in self.seconds.items()
         )
         return [
-            *amounts(s),
+            *ratio_rows(s),
             ("bits/sample", f"{s.bits_per_sample:.2f}"),
             ("throughput", f"{rate(s.throughput)}, source on disk to store on disk"),
             ("checked", "every chunk verified; source, store and decompressed copy are equal"),
@@ -213,37 +213,39 @@ class _DemoRun:
         self.out, self.quiet, self.silent = out, quiet, silent
         self.seconds: dict[str, float] = {}
 
-    def all(
+    def run_all(
         self, source: Source, client: Client | None, chunks: dict[str, int] | None
     ) -> DemoResult:
         from gangsaw.tasks.api import functions
-        from gangsaw.tasks.engine.run.run import on_every_worker
+        from gangsaw.tasks.engine.run.run import call_on_every_worker
 
         store, copy = str(self.out / "scene.zarr"), self._copy_name(source)
         compile_all = warm_up(source.arrays[0])
-        self.barred("start", lambda _: on_every_worker(compile_all, client), "compiling, only once")
-        summary = self.barred(
+        self.run_with_bar(
+            "start", lambda _: call_on_every_worker(compile_all, client), "compiling, only once"
+        )
+        summary = self.run_with_bar(
             "compress",
             lambda show: functions.compress(
                 source, store, chunks=chunks, client=client, overwrite=True, on_progress=show
             ),
         )
         self.verify(store, source, client, "verify")
-        self.barred(
+        self.run_with_bar(
             "decompress",
             lambda show: functions.decompress(
                 store, copy, client=client, overwrite=True, on_progress=show
             ),
         )
         self.verify(store, copy, client, "compare")
-        picture = self.timed("draw", lambda: self.draw(store))
+        picture = self.run_timed("draw", lambda: self.draw(store))
         return DemoResult(summary, copy, picture, self.seconds)
 
     def verify(self, store: str, against: str | Source, client: Client | None, title: str) -> None:
         """Verify every chunk and compare every sample; raise JobFailed for the first problem."""
         from gangsaw.tasks.api import functions
 
-        report = self.barred(
+        report = self.run_with_bar(
             title,
             lambda show: functions.verify(store, against=against, client=client, on_progress=show),
         )
@@ -262,14 +264,14 @@ class _DemoRun:
         plot_store(info, path)
         return str(path)
 
-    def barred(
+    def run_with_bar(
         self, title: str, step: Callable[[OnProgress | None], T], status: str = "starting"
     ) -> T:
         """Run a step under its progress bar."""
         with progress_bar(title, status, quiet=self.quiet) as show:
-            return self.timed(title, lambda: step(show))
+            return self.run_timed(title, lambda: step(show))
 
-    def timed(self, title: str, step: Callable[[], T]) -> T:
+    def run_timed(self, title: str, step: Callable[[], T]) -> T:
         """Run a step and record its time."""
         began = time.monotonic()
         result = step()

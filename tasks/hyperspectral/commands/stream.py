@@ -87,7 +87,7 @@ def encode(
     from gangsaw.codecs.ccsds123.selection import bit_depth as find_depth
     from gangsaw.tasks.formats.contract.axes import image_dims
     from gangsaw.tasks.formats.contract.opening import open_source
-    from gangsaw.tasks.formats.exporting.atomic import whole_files
+    from gangsaw.tasks.formats.exporting.atomic import write_whole_files
     from gangsaw.tasks.jobs.choice.choose import facts_of, refuse
 
     arrays = open_source(source).arrays
@@ -104,7 +104,7 @@ def encode(
     samples = image.read(tuple(slice(0, n) for n in image.shape))
     order = [image.dims.index(name) for name in (band, y, x) if name is not None]
     cube = samples.transpose(order).reshape(_cube_shape(samples.shape, order))
-    with whole_files([target], overwrite=overwrite) as (part,):
+    with write_whole_files([target], overwrite=overwrite) as (part,):
         part.write_bytes(encode_stream(cube, settings))
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangsaw.tasks.formats.envi.place import MAPPING, map_coordinates
+from gangsaw.tasks.formats.envi.georeference import MAPPING, map_coordinates
 from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, open_variables
-from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
+from gangsaw.tasks.hyperspectral.products.product import Cube, copy_coordinate, plain_arrays
 from gangsaw.tasks.sources.source import Coordinate
-from gangsaw.tasks.store.dataset.as_read import mark_repeated
-from gangsaw.tasks.store.dataset.paths import last
+from gangsaw.tasks.store.dataset.original_form import mark_repeated
+from gangsaw.tasks.store.dataset.paths import last_component
 
 if TYPE_CHECKING:
     import h5py
@@ -36,17 +36,22 @@ def cubes(source: XarraySource) -> Iterator[Cube]:
     """Yield the axes and coordinates of each image cube of the product."""
     for array in plain_arrays(source):
         group, _, name = array.name.rpartition("/")
-        if last(group) in KINDS and name == f"{last(group)}_Data" and len(array.shape) == 3:
+        if (
+            last_component(group) in KINDS
+            and name == f"{last_component(group)}_Data"
+            and len(array.shape) == 3
+        ):
             yield _cube(source, array, group)
 
 
 def _cube(source: XarraySource, array: XarrayArray, group: str) -> Cube:
     near: list[XarrayArray | Coordinate] = [
-        repeated(_with_units(variable), group, ("band",))
+        copy_coordinate(_with_units(variable), group, ("band",))
         for variable in open_variables(source.path, f"{group}/{SPECTRAL}")
-        if variable.shape == array.shape[2:] and last(variable.name) in ("Wavelength", "FWHM")
+        if variable.shape == array.shape[2:]
+        and last_component(variable.name) in ("Wavelength", "FWHM")
     ]
-    place = list(_place(source.path, group, array.shape))
+    place = list(_map_coordinates(source.path, group, array.shape))
     near += place
     fill = np.ravel(np.asarray(array.attrs.get(FILL, ())))
     attrs: dict[str, object] = {}
@@ -63,7 +68,7 @@ def _with_units(variable: XarrayArray) -> XarrayArray:
     return replace(variable, attrs={"units": units, **variable.attrs}) if units else variable
 
 
-def _place(path: str, group: str, shape: tuple[int, ...]) -> Iterator[Coordinate]:
+def _map_coordinates(path: str, group: str, shape: tuple[int, ...]) -> Iterator[Coordinate]:
     """Yield the map coordinates, as for an ENVI scene: y, x and `spatial_ref`."""
     import h5py
 

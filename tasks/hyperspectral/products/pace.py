@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gangsaw.tasks.hyperspectral.products.product import Cube, by_dims, read_text_attribute
+from gangsaw.tasks.hyperspectral.products.product import Cube, cubes_by_dims, read_text_attribute
 
 if TYPE_CHECKING:
     import h5py
@@ -32,4 +32,4 @@ def is_own(file: h5py.File) -> bool:
 
 def cubes(source: XarraySource) -> Iterable[Cube]:
     """Return the axes and coordinates of each image cube of the product."""
-    return by_dims(source, CUBES, [BANDS], COORDINATES)
+    return cubes_by_dims(source, CUBES, [BANDS], COORDINATES)

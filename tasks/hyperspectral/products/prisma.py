@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, open_variables
-from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
+from gangsaw.tasks.hyperspectral.products.product import Cube, copy_coordinate, plain_arrays
 from gangsaw.tasks.sources.source import Coordinate
-from gangsaw.tasks.store.dataset.as_read import mark_repeated
-from gangsaw.tasks.store.dataset.paths import last
+from gangsaw.tasks.store.dataset.original_form import mark_repeated
+from gangsaw.tasks.store.dataset.paths import last_component
 
 if TYPE_CHECKING:
     import h5py
@@ -34,7 +34,7 @@ def is_own(file: h5py.File) -> bool:
 def cubes(source: XarraySource) -> Iterator[Cube]:
     """Yield the axes and coordinates of each cube and each image of the product."""
     for group in dict.fromkeys(a.name.rpartition("/")[0] for a in plain_arrays(source)):
-        if group.startswith(SWATHS) and last(group) == FIELDS:
+        if group.startswith(SWATHS) and last_component(group) == FIELDS:
             places = open_variables(source.path, f"{group.rpartition('/')[0]}/{PLACES}")
             of_group = (a for a in plain_arrays(source) if a.name.rpartition("/")[0] == group)
             for array in of_group:
@@ -44,16 +44,19 @@ def cubes(source: XarraySource) -> Iterator[Cube]:
 def _cube(
     array: XarrayArray, group: str, locations: Iterable[XarrayArray], attrs: Mapping[str, object]
 ) -> Iterator[Cube]:
-    sensor = last(array.name).partition("_")[0].lower()  # vnir or swir; an image has any other word
+    sensor = (
+        last_component(array.name).partition("_")[0].lower()
+    )  # vnir or swir; an image has any other word
     is_cube = len(array.shape) == 3 and sensor in ("vnir", "swir")
     if not is_cube and len(array.shape) != 2:
         return
     band = f"{sensor}_band"
     dims = ("y", band, "x") if is_cube else ("y", "x")
     near: list[XarrayArray | Coordinate] = [
-        repeated(place, group, ("y", "x"))
+        copy_coordinate(place, group, ("y", "x"))
         for place in locations
-        if place.shape == (array.shape[0], array.shape[-1]) and _is_of(last(place.name), sensor)
+        if place.shape == (array.shape[0], array.shape[-1])
+        and _is_of(last_component(place.name), sensor)
     ]
     if is_cube:
         near += _bands(attrs, group, band, array.shape[1])

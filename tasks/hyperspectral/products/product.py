@@ -14,8 +14,8 @@ import numpy as np
 from gangsaw.tasks.formats.contract.format import SourceOptions
 from gangsaw.tasks.formats.hdf5.source import XarrayArray, XarraySource, open_netcdf, open_variables
 from gangsaw.tasks.sources.source import Coordinate, SourceArray
-from gangsaw.tasks.store.dataset.as_read import changed, mark_repeated
-from gangsaw.tasks.store.dataset.paths import last
+from gangsaw.tasks.store.dataset.original_form import change_dims, mark_repeated
+from gangsaw.tasks.store.dataset.paths import last_component
 
 if TYPE_CHECKING:
     import h5py
@@ -59,7 +59,7 @@ def open_product(
     If the options select a group, it is opened without them.
     """
     source = open_netcdf(path, options.group, options.variables, accept_loss=options.accept_loss)
-    return source if options.group else dressed(source, list(cubes(source)))
+    return source if options.group else describe_cubes(source, list(cubes(source)))
 
 
 def read_text_attribute(file: h5py.File, name: str) -> str:
@@ -68,7 +68,7 @@ def read_text_attribute(file: h5py.File, name: str) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def dressed(source: XarraySource, cubes: Sequence[Cube]) -> XarraySource:
+def describe_cubes(source: XarraySource, cubes: Sequence[Cube]) -> XarraySource:
     """Add the dimensions, coordinates and attributes that `cubes` describe to a source."""
     arrays: dict[str, SourceArray] = {array.name: array for array in source.arrays}
     own = {array.name: array for array in plain_arrays(source)}
@@ -92,12 +92,12 @@ def _add_attributes(
 ) -> XarrayArray:
     """Return an array with names of its axes, and with the CF attribute `coordinates`."""
     names = str(array.attrs.get("coordinates", "")).split()
-    names += [last(one.name) for one in near if one.dims != (last(one.name),)]
+    names += [last_component(one.name) for one in near if one.dims != (last_component(one.name),)]
     said = {"coordinates": " ".join(names)} if names else {}
-    return changed(array, cube.dims, {**cube.attrs, **said})
+    return change_dims(array, cube.dims, {**cube.attrs, **said})
 
 
-def repeated(
+def copy_coordinate(
     variable: XarrayArray, group: str, dims: tuple[str, ...] | None = None
 ) -> XarrayArray | Coordinate:
     """Return a coordinate variable as a copy in another group.
@@ -105,14 +105,14 @@ def repeated(
     A variable of one axis is read and becomes a `Coordinate`.
     """
     attrs = mark_repeated(variable.attrs, variable.name)
-    name, names = f"{group}/{last(variable.name)}".lstrip("/"), dims or variable.dims
+    name, names = f"{group}/{last_component(variable.name)}".lstrip("/"), dims or variable.dims
     if len(variable.shape) > 1:
         return replace(variable, name=name, dims=names, attrs=attrs)
     values = np.asarray(variable.read(tuple(slice(0, n) for n in variable.shape)))
     return Coordinate(name, names, values, attrs)
 
 
-def by_dims(
+def cubes_by_dims(
     source: XarraySource,
     groups: Iterable[str],
     bands: Iterable[str],
@@ -128,14 +128,16 @@ def by_dims(
     """
     near = [v for group in bands for v in open_variables(source.path, group) if len(v.dims) == 1]
     for group, names in coordinates.items():
-        near += [v for v in open_variables(source.path, group) if last(v.name) in names.split()]
+        near += [
+            v for v in open_variables(source.path, group) if last_component(v.name) in names.split()
+        ]
     cubes = [
         a for a in plain_arrays(source) if a.name.rpartition("/")[0] in groups and len(a.dims) > 1
     ]
     for array in cubes:
         along = [v for v in near if v.dims and _axes(v) <= _axes(array) and v.dtype.kind in "biuf"]
         group = array.name.rpartition("/")[0]
-        yield Cube(array.name, array.dims, tuple(repeated(v, group) for v in along))
+        yield Cube(array.name, array.dims, tuple(copy_coordinate(v, group) for v in along))
 
 
 def _axes(variable: XarrayArray) -> set[tuple[str, int]]:

@@ -32,11 +32,11 @@ from gangsaw.tasks.store.arrays.layout import (
     ChunkChoice,
     Codec,
     CodecChoices,
-    check_touched,
-    chunks_for,
+    check_source_overlaps,
+    resolve_chunks,
 )
 from gangsaw.tasks.store.dataset.carried import is_carried
-from gangsaw.tasks.store.dataset.texts import as_zarr_bytes, item_bytes
+from gangsaw.tasks.store.dataset.texts import encode_texts, item_bytes
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -99,7 +99,7 @@ def facts_of(array: Description, client: Client | None = None) -> ArrayFacts:
     if not isinstance(array, SourceArray) or 0 in array.shape:
         return facts
     if array.dtype.kind == "T":
-        letters = lru_cache(lambda: as_zarr_bytes(_sample(array)))
+        letters = lru_cache(lambda: encode_texts(_sample(array)))
         return replace(
             facts,
             sample=letters,
@@ -136,13 +136,13 @@ def choose_layout(
     if isinstance(chosen, str):
         if chosen not in ("auto", "none"):
             raise BadParams(f"codec must be a Zarr codec, 'auto' or 'none', got {chosen!r}")
-        choice = by_content(facts)
+        choice = choose_by_content(facts)
         extents = choose_chunks(source, chunks, facts, choice.name)
         return ArrayLayout(
             extents, configure_codec(choice, facts, extents) if chosen == "auto" else None
         )
     if source.dtype.kind == "T" and isinstance(chosen, BlockCodec):
-        choice = _by_inner(chosen.codec_name, facts)
+        choice = _choose_inner(chosen.codec_name, facts)
         extents = choose_chunks(source, chunks, facts, choice.name)
         changes = chosen.params.to_dict() if choice.inner == chosen.codec_name else {}
         return ArrayLayout(extents, configure_codec(choice, facts, extents, changes))
@@ -161,13 +161,13 @@ def choose_chunks(
     """
     least = codec_table.capabilities().get(name or "", Capabilities()).least_chunks(array)
     if least is None:
-        least = by_content(array).capabilities.least_chunks(array)
-    extents = chunks_for(source, chunks, least)
-    check_touched(source, extents)
+        least = choose_by_content(array).capabilities.least_chunks(array)
+    extents = resolve_chunks(source, chunks, least)
+    check_source_overlaps(source, extents)
     return extents
 
 
-def by_content(array: ArrayFacts) -> Choice:
+def choose_by_content(array: ArrayFacts) -> Choice:
     """Return the codec that suits the array best, by the capabilities of all codecs.
 
     Codecs that the format of the source names come first, then codecs proven on a sample. The next
@@ -206,14 +206,14 @@ def choose_named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
     """
     answer = codec_table.capabilities_of(name)
     if answer.is_aside(array):
-        return by_content(array)
+        return choose_by_content(array)
     if array.dtype.kind == "T":
-        return _by_inner(name, array)
+        return _choose_inner(name, array)
     refuse(name, answer, array, source)
     return Choice(name)
 
 
-def _by_inner(name: str, array: ArrayFacts) -> Choice:
+def _choose_inner(name: str, array: ArrayFacts) -> Choice:
     """Return the requested byte codec, or a byte codec around the requested array codec.
 
     Texts accompany other arrays. If the requested codec is not made for text, the best codec for
@@ -226,7 +226,7 @@ def _by_inner(name: str, array: ArrayFacts) -> Choice:
         for outer in _candidates(array):
             if codec_table.query_codec(outer, lambda a: a.inner(array)) is not None:
                 return Choice(outer, inner=name)
-    return by_content(array)
+    return choose_by_content(array)
 
 
 def grade(name: str, array: ArrayFacts) -> Grade:
@@ -282,12 +282,12 @@ def wide_notes(
         if is_wide and isinstance(codec, BytesBytesCodec) and not is_carried(array.attrs):
             wide[str(codec.to_dict()["name"])].append(array.name)
     return tuple(
-        f"integers of 64 bits, stored by Zarr's own {codec}: {_shortened(names)}"
+        f"integers of 64 bits, stored by Zarr's own {codec}: {_shorten(names)}"
         for codec, names in wide.items()
     )
 
 
-def _shortened(names: Sequence[str]) -> str:
+def _shorten(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more
 

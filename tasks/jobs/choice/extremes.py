@@ -11,8 +11,8 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.plugins.selection import Extremes
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
+from gangsaw.tasks.engine.run.run import run_batches
 from gangsaw.tasks.jobs.chunks.in_memory import is_in_memory
 from gangsaw.tasks.sources.source import Region, SourceArray
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
@@ -21,7 +21,7 @@ from gangsaw.tasks.store.arrays.layout import default_chunks
 if TYPE_CHECKING:
     from distributed import Client
 
-Place = tuple[int, ...]  # index of a sample in the array
+SampleIndex = tuple[int, ...]  # index of a sample in the array
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,19 @@ class FindExtremes:
 
     def __call__(self, batch: range) -> Extremes:
         """Return the smallest and the largest integer in the batch, with their indices."""
-        return _merged(self._of(number) for number in batch)
+        return _merge(self._find_in_chunk(number) for number in batch)
 
-    def _of(self, number: int) -> Extremes:
-        with naming(f"{number} of {self.source.name}"):
+    def _find_in_chunk(self, number: int) -> Extremes:
+        with name_failed_chunk(f"{number} of {self.source.name}"):
             region = self.grid.region(number)
             # argmin and argmax would each copy an array that is not contiguous
             samples = np.ascontiguousarray(self.source.read(region))
             low, high = int(samples.argmin()), int(samples.argmax())
             return Extremes(
                 int(samples.flat[low]),
-                _place(region, samples, low),
+                _index_of(region, samples, low),
                 int(samples.flat[high]),
-                _place(region, samples, high),
+                _index_of(region, samples, high),
             )
 
 
@@ -61,11 +61,13 @@ def find_extremes(source: SourceArray, *, client: Client | None = None) -> Extre
     chunk = source.dtype.itemsize * int(np.prod(grid.chunks))
     found: list[Extremes] = []
     batches = [range(i, i + 1) for i in range(grid.n_chunks)]
-    run(FindExtremes(source, grid, 2 * chunk), batches, lambda _, e: found.append(e), client=client)
-    return _merged(found)
+    run_batches(
+        FindExtremes(source, grid, 2 * chunk), batches, lambda _, e: found.append(e), client=client
+    )
+    return _merge(found)
 
 
-def first_nan(source: SourceArray) -> Place | None:
+def first_nan(source: SourceArray) -> SampleIndex | None:
     """Return the index of the first NaN in the first chunk that has one; None without a NaN.
 
     Chunks are read in order, up to all of the array.
@@ -76,7 +78,7 @@ def first_nan(source: SourceArray) -> Place | None:
         samples = source.read(region)
         missing = np.isnan(samples)
         if missing.any():
-            return _place(region, samples, int(missing.argmax()))
+            return _index_of(region, samples, int(missing.argmax()))
     return None
 
 
@@ -86,12 +88,12 @@ def _grid(source: SourceArray) -> ChunkGrid:
     return grid
 
 
-def _place(region: Region, samples: NumpyArray, flat: int) -> Place:
+def _index_of(region: Region, samples: NumpyArray, flat: int) -> SampleIndex:
     local = np.unravel_index(flat, samples.shape)
     return tuple(int(s.start + i) for s, i in zip(region, local, strict=True))
 
 
-def _merged(parts: Iterable[Extremes]) -> Extremes:
+def _merge(parts: Iterable[Extremes]) -> Extremes:
     first, *rest = parts
     for part in rest:
         first |= part

@@ -18,14 +18,14 @@ from gangsaw.tasks.formats.python_objects.conversion import get_type_name
 from gangsaw.tasks.jobs.choice.choose import (
     GENERAL_CODEC,
     Choice,
-    by_content,
+    choose_by_content,
     choose_chunks,
     choose_named,
     configure_codec,
     facts_of_all,
     grade,
 )
-from gangsaw.tasks.jobs.choice.registered import or_registered
+from gangsaw.tasks.jobs.choice.registered import prefer_registered
 from gangsaw.tasks.sources.source import Source, SourceArray
 from gangsaw.tasks.store.arrays.layout import (
     ChunkChoice,
@@ -119,14 +119,14 @@ class Recipe:
         codecs = {row[0].name: self._codec(*row) for row in rows}
         if self.codec == "auto":
             for array, of in zip(source.arrays, facts, strict=True):
-                codecs[array.name] = or_registered(codecs[array.name], array, of, client)
+                codecs[array.name] = prefer_registered(codecs[array.name], array, of, client)
         if log.isEnabledFor(logging.INFO) and not dry_run.is_quick():  # the job logs it again
-            _tell(source.arrays, facts, choices, by_user=self.codec != "auto")
+            _log_choices(source.arrays, facts, choices, by_user=self.codec != "auto")
         return codecs
 
     def _choice(self, array: SourceArray, facts: ArrayFacts) -> Choice:
         if self.codec == "auto":
-            return by_content(facts)
+            return choose_by_content(facts)
         if self.codec == PLAIN:
             return Choice(None, GENERAL_CODEC)
         return choose_named(self._full_name(), facts, array)
@@ -184,7 +184,7 @@ def _require(is_right: bool, what: str, value: object, wanted: str) -> None:
         raise TypeError(f"{what} must be {wanted}, got {get_type_name(value)}")
 
 
-def _tell(
+def _log_choices(
     arrays: Sequence[SourceArray],
     facts: Sequence[ArrayFacts],
     choices: Sequence[Choice],

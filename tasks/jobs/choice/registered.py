@@ -16,8 +16,8 @@ from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.plugins.selection import ArrayFacts
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
+from gangsaw.tasks.engine.run.run import run_batches
 from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 from gangsaw.tasks.store.arrays.codec_pipeline import steps_of
@@ -35,7 +35,7 @@ COPIES = 6  # of a chunk in memory: floats scaled, cast, and the way back
 
 
 @dataclass(frozen=True)
-class Prove:
+class ProveLossless:
     """Chunk function that tests if Zarr's own codecs restore every bit of the chunks of a batch."""
 
     source: SourceArray
@@ -47,15 +47,15 @@ class Prove:
 
     def __call__(self, batch: range) -> bool:
         """Return True if every bit of the chunks is restored."""
-        return all(self._of(number) for number in batch)
+        return all(self._prove_chunk(number) for number in batch)
 
-    def _of(self, number: int) -> bool:
-        with naming(f"{number} of {self.source.name}"):
+    def _prove_chunk(self, number: int) -> bool:
+        with name_failed_chunk(f"{number} of {self.source.name}"):
             samples = self.source.read(self.grid.region(number))
-            return gives_back(self.filters, samples, self.fill_value)
+            return restores_every_bit(self.filters, samples, self.fill_value)
 
 
-def or_registered(
+def prefer_registered(
     codec: CodecChoice, source: SourceArray, facts: ArrayFacts, client: Client | None
 ) -> CodecChoice:
     """Return Zarr's own codecs that the chosen codec proposes, if any and if they are lossless.
@@ -67,10 +67,10 @@ def or_registered(
         return codec
     params = cast("NamedCodec", codec).params.to_dict()
     codecs = codec_table.query_codec(name, lambda a: a.registered(facts, params))
-    return codec if codecs is None else registered(codecs, source, client) or codec
+    return codec if codecs is None else build_lossless_chain(codecs, source, client) or codec
 
 
-def registered(
+def build_lossless_chain(
     codecs: Sequence[Mapping[str, object]], source: SourceArray, client: Client | None
 ) -> Filtered | None:
     """Return a chain of Zarr's own codecs; None if it loses a bit of the array.
@@ -80,7 +80,7 @@ def registered(
     codecs : JSON of each codec; the last one is the serializer
     source : array to test; every chunk is read
     """
-    made = _made(codecs)
+    made = _make_codecs(codecs)
     if made is None:
         return None
     filters = cast("tuple[ArrayArrayCodec, ...]", tuple(made[:-1]))
@@ -88,17 +88,17 @@ def registered(
     grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
     grid.check_count(source.name)
     peak = COPIES * source.dtype.itemsize * int(np.prod(grid.chunks))
-    prove = Prove(source, grid, filters, fill, peak)
+    prove = ProveLossless(source, grid, filters, fill, peak)
     middle = grid.n_chunks // 2
     if not prove(range(middle, middle + 1)):
         return None
     found: list[bool] = []
     batches = [range(i, i + 1) for i in range(grid.n_chunks)]
-    run(prove, batches, lambda _, own: found.append(own), client=client)
+    run_batches(prove, batches, lambda _, own: found.append(own), client=client)
     return Filtered(filters, cast("ArrayBytesCodec", made[-1])) if all(found) else None
 
 
-def gives_back(
+def restores_every_bit(
     filters: tuple[ArrayArrayCodec, ...], samples: NumpyArray, fill_value: object
 ) -> bool:
     """Return True if filters restore every bit of the samples; False if they cannot encode them."""
@@ -123,7 +123,7 @@ def gives_back(
     return np.array_equal(coded.as_numpy_array().view(bits), samples.view(bits))
 
 
-def _made(codecs: Sequence[Mapping[str, object]]) -> list[object] | None:
+def _make_codecs(codecs: Sequence[Mapping[str, object]]) -> list[object] | None:
     """Return Zarr's codec objects for their JSON; None if this version of Zarr lacks one."""
     try:
         return [

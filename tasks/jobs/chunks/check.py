@@ -15,21 +15,21 @@ from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.streams import Copies, own_stream
 from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
-from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.jobs.chunks.device import DeviceCoder, at_once_or_apart, runs_on_gpu
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
+from gangsaw.tasks.jobs.chunks.device import DeviceCoder, process_or_split, runs_on_gpu
 from gangsaw.tasks.sources.source import SourceArray
-from gangsaw.tasks.store.arrays.chunks import ArrayCoder, array_coder, chunk_key
+from gangsaw.tasks.store.arrays.chunks import ArrayCoder, borrow_coder, chunk_key
 from gangsaw.tasks.store.dataset.carried import without_padding
-from gangsaw.tasks.store.dataset.texts import bytes_of
-from gangsaw.tasks.store.dataset.unpacked import is_packed, same_values
-from gangsaw.tasks.store.objects.prefix import Place, read_again
+from gangsaw.tasks.store.dataset.texts import count_bytes
+from gangsaw.tasks.store.dataset.unpacked import is_equal_unpacked, is_packed
+from gangsaw.tasks.store.objects.prefix import Prefix, retry_read
 from gangsaw.tasks.store.state.records import Records, check_stored
 
 Found: TypeAlias = "NumpyArray | CorruptChunk"  # samples of a chunk, or its error
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """Result of the verification of a batch of chunks.
 
     Attributes
@@ -60,22 +60,22 @@ class CheckChunks:
     is_foreign : True for an array of another program, whose chunks have no record
     """
 
-    place: Place
+    place: Prefix
     metadata: bytes
     source: SourceArray | None
     known: tuple[int, ...] | None = None
     is_foreign: bool = False
 
     @property
-    def is_far(self) -> bool:
+    def is_remote(self) -> bool:
         """True if the array is read over a network."""
-        return self.place.is_far
+        return self.place.is_remote
 
     def address(self, expected: Records) -> str:
         """Return the name of the batch used in messages."""
         return f"{self.place}, {expected.batch.start}..{expected.batch.stop - 1}"
 
-    def commit(self, _: Sequence[Checked]) -> None:
+    def commit(self, _: Sequence[CheckResult]) -> None:
         """Do nothing, as a check writes nothing."""
 
     def begin(self, expected: Records) -> bool:
@@ -93,32 +93,32 @@ class CheckChunks:
         for number in expected.batch:
             self.place.forget(chunk_key(self.metadata, number))
 
-    def __call__(self, expected: Records) -> Checked:
+    def __call__(self, expected: Records) -> CheckResult:
         """Decode the chunks of these manifest records; compare them with records and source."""
         rows = zip(expected.batch, expected.rows, strict=True)
         new: dict[int, tuple[int, int]] = {}
-        with array_coder(self.metadata) as coder:
+        with borrow_coder(self.metadata) as coder:
             found = (self._decoded(coder, *row, new) for row in rows)
-            return self._judged(coder, expected, found, new)
+            return self._compare_all(coder, expected, found, new)
 
-    def on_device(self, several: Sequence[Records]) -> list[Checked]:
+    def on_device(self, several: Sequence[Records]) -> list[CheckResult]:
         """Check the chunks of several batches in one launch on the GPU of this process."""
         if not runs_on_gpu(self.metadata, "decode"):
             return [self(expected) for expected in several]
         coder = DeviceCoder(self.metadata)
         rows = [row for e in several for row in zip(e.batch, e.rows, strict=True)]
         new: dict[int, tuple[int, int]] = {}
-        with naming(str(self.place)), own_stream() as copies:
+        with name_failed_chunk(str(self.place)), own_stream() as copies:
             found = iter(self._decoded_on_device(coder, rows, copies, new))
-        return [self._judged(coder.host, expected, found, new) for expected in several]
+        return [self._compare_all(coder.host, expected, found, new) for expected in several]
 
-    def _judged(
+    def _compare_all(
         self,
         coder: ArrayCoder,
         expected: Records,
         found: Iterable[Found],
         new: Mapping[int, tuple[int, int]],
-    ) -> Checked:
+    ) -> CheckResult:
         """Compare decoded chunks with their source; list the faulty ones instead of raising.
 
         Parameters
@@ -130,35 +130,35 @@ class CheckChunks:
         problems = []
         for number, row, samples in zip(expected.batch, expected.rows, found, strict=False):
             key = coder.key(number)
-            with naming(f"{self.place}/{key}"):
+            with name_failed_chunk(f"{self.place}/{key}"):
                 try:
                     raw_bytes += self._check(coder, number, samples)
                     stored_bytes += int(row["stored"])
                 except CorruptChunk as error:
                     problems.append(str(error.at(store=str(self.place), chunk=key)))
         own = {number: new[number] for number in expected.batch if number in new}
-        return Checked(len(expected.rows), raw_bytes, stored_bytes, tuple(problems), own)
+        return CheckResult(len(expected.rows), raw_bytes, stored_bytes, tuple(problems), own)
 
     def _check(self, coder: ArrayCoder, number: int, samples: Found) -> int:
         """Return the number of raw bytes of a chunk; raise CorruptChunk if it is wrong."""
         if isinstance(samples, CorruptChunk):
             raise samples
         if self.source is None:
-            return bytes_of(samples)
+            return count_bytes(samples)
         # errors below are of the source, not of the store
-        with naming(f"{self.source.name} of the source, at {coder.key(number)}"):
+        with name_failed_chunk(f"{self.source.name} of the source, at {coder.key(number)}"):
             region = coder.grid.region(number)
             wanted = self.source.read(region)
         if not same_items(samples, wanted, coder.array.attrs, region[-1].start if region else 0):
             raise CorruptChunk("the samples differ from the source")
-        return bytes_of(samples)
+        return count_bytes(samples)
 
     def _decoded(
         self, coder: ArrayCoder, number: int, row: np.void, new: dict[int, tuple[int, int]]
     ) -> Found:
         stored = self._stored(coder, number, row, new)
         if stored is None:
-            return unwritten(coder, number)
+            return make_unwritten_samples(coder, number)
         return stored if isinstance(stored, CorruptChunk) else _decoded(coder, number, stored)
 
     def _stored(
@@ -170,13 +170,13 @@ class CheckChunks:
         without a record are added to `new`.
         """
         key = coder.key(number)
-        with naming(f"{self.place}/{key}"):
+        with name_failed_chunk(f"{self.place}/{key}"):
             if not self._has_record(coder, number):
                 if (data := self.place.get(key)) is not None:
                     new[number] = len(data), crc32c(data.as_numpy_array())
                 return data
             try:
-                return read_again(self.place, lambda: _checked_bytes(self.place.get(key), row))
+                return retry_read(self.place, lambda: _checked_bytes(self.place.get(key), row))
             except CorruptChunk as error:
                 return error
 
@@ -196,19 +196,19 @@ class CheckChunks:
         def failed(place: int, error: GangsawError) -> CorruptChunk:
             if isinstance(error, CorruptChunk):
                 return _undecodable(error)
-            with naming(f"{self.place}/{coder.host.key(numbers[place])}"):
+            with name_failed_chunk(f"{self.place}/{coder.host.key(numbers[place])}"):
                 raise error
 
         read = {n: self._stored(coder.host, n, row, new) for n, row in rows}
         whole = {n: data for n, data in read.items() if not isinstance(data, CorruptChunk | None)}
         numbers = list(whole)
         decoded: list[DeviceArray | CorruptChunk]
-        decoded = at_once_or_apart(coder.decode, list(whole.values()), failed)
+        decoded = process_or_split(coder.decode, list(whole.values()), failed)
         chunks = dict(zip(whole, decoded, strict=True))
 
         def sampled(number: int, data: Buffer | CorruptChunk | None) -> Found:
             if data is None:
-                return unwritten(coder.host, number)
+                return make_unwritten_samples(coder.host, number)
             chunk = data if isinstance(data, CorruptChunk) else chunks[number]
             if isinstance(chunk, CorruptChunk):
                 return chunk
@@ -217,7 +217,7 @@ class CheckChunks:
         return [sampled(number, data) for number, data in read.items()]
 
 
-def unwritten(coder: ArrayCoder, number: int) -> NumpyArray:
+def make_unwritten_samples(coder: ArrayCoder, number: int) -> NumpyArray:
     """Return the samples that Zarr reads for an absent chunk: all have the fill value."""
     shape = tuple(s.stop - s.start for s in coder.grid.region(number))
     return np.full(shape, coder.array.fill_value, coder.dtype)
@@ -235,7 +235,7 @@ def same_items(a: NumpyArray, b: NumpyArray, attrs: Mapping[str, object], start:
     start : index of the first item along the last axis
     """
     if is_packed(attrs, a.dtype, b.dtype):
-        return same_values(a, b, attrs)
+        return is_equal_unpacked(a, b, attrs)
     a, b = (without_padding(part, attrs, start) for part in (a, b))
     return same_bits(a, b)
 

@@ -17,7 +17,7 @@ from gangsaw.codecs.core.cuda.streams import Copies, empty
 from gangsaw.codecs.core.errors import DeviceError, GangsawError
 from gangsaw.codecs.core.zarr.block_codec import LAUNCH_BYTES, BlockCodec, Direction
 from gangsaw.tasks.engine.run.run import Options
-from gangsaw.tasks.engine.scheduling.worker_pools import checked_device
+from gangsaw.tasks.engine.scheduling.worker_pools import check_device
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder
 
 TASKS = 32  # tasks of a small job: several per slot, so that their steps overlap
@@ -27,12 +27,12 @@ T = TypeVar("T")
 Result = TypeVar("Result")
 
 
-def check_here(device: str) -> None:
+def require_device(device: str) -> None:
     """Raise DeviceError with the missing part if this process cannot work on `device`.
 
     Raises BadParams for an unknown device.
     """
-    if checked_device(device) == "gpu":
+    if check_device(device) == "gpu":
         try:
             cupy()
         except DeviceError as error:  # text after the missing part is about arrays
@@ -201,7 +201,7 @@ class DeviceCoder:
         return chunk[tuple(slice(s.stop - s.start) for s in self.host.grid.region(number))]
 
 
-def at_once_or_apart(
+def process_or_split(
     work: Callable[[Sequence[T]], Sequence[Result]],
     items: Sequence[T],
     failed: Callable[[int, GangsawError], Result],

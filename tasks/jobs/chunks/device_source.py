@@ -16,11 +16,11 @@ from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
 from gangsaw.tasks.engine.scheduling.batches import may_use_gpu
 from gangsaw.tasks.engine.scheduling.worker_pools import SLOTS
-from gangsaw.tasks.jobs.chunks.device import DeviceCoder, at_once_or_apart, runs_on_gpu
+from gangsaw.tasks.jobs.chunks.device import DeviceCoder, process_or_split, runs_on_gpu
 from gangsaw.tasks.sources.source import Region, Source, SourceArray
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 from gangsaw.tasks.store.arrays.grids import regular_chunks
-from gangsaw.tasks.store.objects.prefix import read_again
+from gangsaw.tasks.store.objects.prefix import retry_read
 from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 
 _slots = Semaphore(SLOTS)  # threads of this process that share its GPU
@@ -29,19 +29,19 @@ Position = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class OnDevice(ZarrArray):
+class DeviceDecodedArray(ZarrArray):
     """Array whose chunks are decoded on the GPU of the reading process, if it has one."""
 
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
         if not may_use_gpu() or self.mending is not None:  # only the CPU salvages damaged chunks
             return super().read(region)
-        return read_again(self._place, lambda: self._decoded(region))
+        return retry_read(self._place, lambda: self._decoded(region))
 
     def _decoded(self, region: Region) -> NumpyArray:
-        array, metadata = self.opened(), _metadata(self)
+        array, metadata = self.open(), _metadata(self)
         grid = ChunkGrid(array.shape, array.chunks)
-        positions = list(grid.touched(region))
+        positions = list(grid.overlapping(region))
         if not all(grid.is_inside(position, region) for position in positions):
             return self._read(region)  # the CPU can decode a part of a chunk
         stored = [self._place.get(array.metadata.encode_chunk_key(p)) for p in positions]
@@ -69,13 +69,13 @@ class OnDevice(ZarrArray):
         """
 
         def failed(at: int, error: GangsawError) -> DeviceArray:
-            key = self.opened().metadata.encode_chunk_key(positions[at])
+            key = self.open().metadata.encode_chunk_key(positions[at])
             if isinstance(error, CorruptChunk):
                 raise error.at(store=str(self._place), chunk=key) from error
             raise error
 
         with _slots, own_stream() as copies:
-            decoded = at_once_or_apart(DeviceCoder(metadata).decode, stored, failed)
+            decoded = process_or_split(DeviceCoder(metadata).decode, stored, failed)
             return [copies.to_host(chunk) for chunk in decoded]
 
 
@@ -85,24 +85,26 @@ def _spans(position: Position, grid: ChunkGrid, region: Region) -> Iterator[slic
         yield slice(i * extent - span.start, min((i + 1) * extent, n) - span.start)
 
 
-def source_on_device(source: Source) -> Source:
+def decode_source_on_device(source: Source) -> Source:
     """Return a store source whose chunks are decoded on GPUs, if their codec has kernels.
 
     Raises BadParams if no array of the store has such a codec.
     """
     arrays = tuple(map(_on_device, source.arrays))
-    if not (isinstance(source, ZarrSource) and any(isinstance(a, OnDevice) for a in arrays)):
+    if not (
+        isinstance(source, ZarrSource) and any(isinstance(a, DeviceDecodedArray) for a in arrays)
+    ):
         raise BadParams(f"{source.name} holds no array that a GPU decodes: leave --device gpu out")
     return replace(source, arrays=arrays)
 
 
 def _on_device(array: SourceArray) -> SourceArray:
-    if type(array) is not ZarrArray or regular_chunks(array.opened()) is None:
+    if type(array) is not ZarrArray or regular_chunks(array.open()) is None:
         return array
     if not runs_on_gpu(_metadata(array), "decode"):
         return array
-    return OnDevice(**{field.name: getattr(array, field.name) for field in fields(array)})
+    return DeviceDecodedArray(**{field.name: getattr(array, field.name) for field in fields(array)})
 
 
 def _metadata(array: ZarrArray) -> bytes:
-    return json.dumps(array.opened().metadata.to_dict()).encode()
+    return json.dumps(array.open().metadata.to_dict()).encode()

@@ -12,13 +12,13 @@ from typing import Protocol, TypeVar, cast
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine.run.graph import OnBlocks
+from gangsaw.tasks.engine.run.graph import BatchOnBlocks
 from gangsaw.tasks.formats.python_objects.arrays_in_memory import (
-    HeldArray,
+    ArrayInMemory,
     assemble_regions,
     base_of,
     base_region,
-    based_on,
+    replace_base,
     span_of,
 )
 from gangsaw.tasks.formats.python_objects.blocks import BlockArray, cast_block
@@ -42,10 +42,10 @@ FunctionT = TypeVar("FunctionT")
 BatchT = TypeVar("BatchT")
 
 
-def array_in_process(function: object) -> HeldArray | None:
+def array_in_process(function: object) -> ArrayInMemory | None:
     """Return the array in this process that a batch function reads; None for other sources."""
     base = base_of(getattr(function, "source", None))
-    return base if isinstance(base, HeldArray) else None
+    return base if isinstance(base, ArrayInMemory) else None
 
 
 def dask_array(function: object) -> BlockArray | None:
@@ -66,10 +66,10 @@ def check_device(arrays: Iterable[SourceArray], device: str) -> None:
 
 def is_in_memory(source: SourceArray) -> bool:
     """Return True if an array is in this process, or Dask computes its blocks."""
-    return isinstance(base_of(source), HeldArray | BlockArray)
+    return isinstance(base_of(source), ArrayInMemory | BlockArray)
 
 
-def with_needed_parts(function: FunctionT, batches: Iterable[object]) -> FunctionT:
+def select_needed_samples(function: FunctionT, batches: Iterable[object]) -> FunctionT:
     """Return a batch function with only those samples of its in-memory array that batches need.
 
     Functions with other sources are returned unchanged.
@@ -77,10 +77,10 @@ def with_needed_parts(function: FunctionT, batches: Iterable[object]) -> Functio
     if (base := array_in_process(function)) is None:
         return function
     regions = (region for batch in batches for region in _regions(function, batch))
-    return _reading(function, base.part(regions))
+    return _reading(function, base.select_regions(regions))
 
 
-def with_samples(function: FunctionT, batch: object, samples: Sequence[NumpyArray]) -> FunctionT:
+def attach_samples(function: FunctionT, batch: object, samples: Sequence[NumpyArray]) -> FunctionT:
     """Return a batch function that reads computed samples in place of its Dask array.
 
     Parameters
@@ -97,16 +97,16 @@ def with_samples(function: FunctionT, batch: object, samples: Sequence[NumpyArra
     return _reading(function, assemble_regions(base, parts))
 
 
-def without_blocks(function: FunctionT) -> FunctionT:
+def detach_blocks(function: FunctionT) -> FunctionT:
     """Return a batch function with only the metadata of its Dask array, without the graph."""
     base = base_of(getattr(function, "source", None))
     assert base is not None
     return _reading(function, assemble_regions(base, {}))
 
 
-def on_blocks(
+def pair_with_blocks(
     function: object, pairs: Iterable[tuple[object, BatchT]]
-) -> Iterator[OnBlocks[BatchT]]:
+) -> Iterator[BatchOnBlocks[BatchT]]:
     """Yield each work item with its Dask array and the positions of the blocks that it reads.
 
     Parameters
@@ -117,16 +117,16 @@ def on_blocks(
     base, grid = dask_array(function), chunk_grid(cast("ReadsAtChunks", function).metadata)
     assert base is not None
     rank = len(base.shape)
-    array = base.in_blocks(grid.chunks[:rank])
+    array = base.rechunk(grid.chunks[:rank])
     for batch, item in pairs:
         positions = (grid.position(number)[:rank] for number in _numbers(batch))
-        yield OnBlocks(item, array, list(dict.fromkeys(positions)))
+        yield BatchOnBlocks(item, array, list(dict.fromkeys(positions)))
 
 
 def _reading(function: FunctionT, base: SourceArray) -> FunctionT:
     source = cast("ReadsAtChunks", function).source
     assert source is not None
-    return replace(function, source=based_on(source, base))  # type: ignore[type-var]
+    return replace(function, source=replace_base(source, base))  # type: ignore[type-var]
 
 
 def _regions(function: object, batch: object) -> Iterator[Region]:

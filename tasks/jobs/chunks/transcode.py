@@ -12,18 +12,18 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
-from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.jobs.chunks.device import DeviceCoder, at_once_or_apart, runs_on_gpu
-from gangsaw.tasks.sources.source import FarArray, Region, SourceArray
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
+from gangsaw.tasks.jobs.chunks.device import DeviceCoder, process_or_split, runs_on_gpu
+from gangsaw.tasks.sources.source import Region, RemoteArray, SourceArray
 from gangsaw.tasks.store.arrays.chunks import (
     ArrayCoder,
     ChunkGrid,
-    array_coder,
+    borrow_coder,
     chunk_key,
     chunk_region,
 )
-from gangsaw.tasks.store.dataset.texts import bytes_of
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.dataset.texts import count_bytes
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.objects.remote import READ_BYTES, WRITE_BYTES
 from gangsaw.tasks.store.state.journal import Journal
 from gangsaw.tasks.store.state.records import ROW, Records
@@ -50,7 +50,7 @@ class Transcode:
     """
 
     source: SourceArray
-    target: Place
+    target: Prefix
     metadata: bytes
     journal: Journal
     peak_bytes: int
@@ -64,53 +64,53 @@ class Transcode:
         return self.again and self.journals
 
     @property
-    def is_far(self) -> bool:
+    def is_remote(self) -> bool:
         """True if the source or the target is on a network."""
         source = self.source
-        return self.target.is_far or (isinstance(source, FarArray) and source.is_far)
+        return self.target.is_remote or (isinstance(source, RemoteArray) and source.is_remote)
 
     def begin(self, batch: range) -> bool:
         """Start the reads of a batch; return False if too many are in flight or none would help."""
         reads, source = self.reads_journal and self.journal.begin(batch), self.source
-        if not (isinstance(source, FarArray) and source.is_far):
+        if not (isinstance(source, RemoteArray) and source.is_remote):
             return reads
         return all(source.begin(region) for region in self._regions(batch))
 
     def ready(self, batch: range) -> None:
         """Wait for the reads that `begin` started."""
         self.journal.ready(batch)
-        if isinstance(self.source, FarArray):
+        if isinstance(self.source, RemoteArray):
             for region in self._regions(batch):
                 self.source.ready(region)
 
     def forget(self, batch: range) -> None:
         """Discard the reads that `begin` started."""
         self.journal.forget(batch)
-        if isinstance(self.source, FarArray):
+        if isinstance(self.source, RemoteArray):
             for region in self._regions(batch):
                 self.source.forget(region)
 
     def __call__(self, batch: range) -> Records:
         """Store the chunks of a batch, unless they are journalled; return their records."""
-        with naming(self.address(batch)):
+        with name_failed_chunk(self.address(batch)):
             if self.reads_journal and (found := self.journal.read(batch)) is not None:
                 return found  # written by a worker that was lost before it could report
-            with array_coder(self.metadata) as coder:
+            with borrow_coder(self.metadata) as coder:
                 return self._put(coder, batch, (self._encoded(coder, number) for number in batch))
 
     def commit(self, done: Sequence[Records]) -> None:
         """Flush batches to the disk; then journal them if `journals` is true."""
-        with naming(self.address(range(done[0].batch.start, done[-1].batch.stop))):
-            new = self.flushed(done)
+        with name_failed_chunk(self.address(range(done[0].batch.start, done[-1].batch.stop))):
+            new = self.flush(done)
             if self.journals:
                 self.journal.write(*new)
 
-    def flushed(self, done: Sequence[Records]) -> list[Records]:
+    def flush(self, done: Sequence[Records]) -> list[Records]:
         """Flush chunks to the disk; return the records that are not journalled yet."""
         new = [records for records in done if not records.from_journal]
         keys = [chunk_key(self.metadata, number) for records in new for number in records.batch]
         for key in keys:
-            with naming(f"{self.target}/{key}"):
+            with name_failed_chunk(f"{self.target}/{key}"):
                 self.target.settle([key])
         if self.durable:
             self.target.flush(keys)
@@ -120,7 +120,7 @@ class Transcode:
         """Store the chunks of several batches, encoded in one launch on the GPU of this process."""
         if not runs_on_gpu(self.metadata, "encode"):
             return [self(batch) for batch in batches]
-        with naming(self.address(range(batches[0].start, batches[-1].stop))):
+        with name_failed_chunk(self.address(range(batches[0].start, batches[-1].stop))):
             found = {
                 batch: self.journal.read(batch) if self.reads_journal else None for batch in batches
             }
@@ -136,26 +136,26 @@ class Transcode:
         return f"{self.target}, {batch.start}..{batch.stop - 1}"
 
     def _encoded(self, coder: ArrayCoder, number: int) -> Encoded:
-        with naming(f"{self.target}/{coder.key(number)}"):
+        with name_failed_chunk(f"{self.target}/{coder.key(number)}"):
             samples = self._read(coder.grid, number)
-            return coder.encode(number, samples), bytes_of(samples)
+            return coder.encode(number, samples), count_bytes(samples)
 
     def _encoded_on_device(self, coder: DeviceCoder, numbers: Sequence[int]) -> list[Encoded]:
         def address(place: int) -> str:
             return f"{self.target}/{coder.host.key(numbers[place])}"
 
         def failed(place: int, error: GangsawError) -> Buffer:
-            with naming(address(place)):
+            with name_failed_chunk(address(place)):
                 raise error
 
         with own_stream() as copies:
             chunks, raw_bytes = [], []
             for place, number in enumerate(numbers):
-                with naming(address(place)):
+                with name_failed_chunk(address(place)):
                     samples = self._read(coder.host.grid, number)
                     chunks.append(coder.upload(samples, copies))
-                    raw_bytes.append(bytes_of(samples))
-            stored = at_once_or_apart(coder.encode, chunks, failed)
+                    raw_bytes.append(count_bytes(samples))
+            stored = process_or_split(coder.encode, chunks, failed)
         return list(zip(stored, raw_bytes, strict=True))
 
     def _regions(self, batch: range) -> Iterator[Region]:
@@ -172,7 +172,7 @@ class Transcode:
         """Store the encoded chunks of a batch; return their records."""
         rows, raw_bytes = np.empty(len(batch), ROW), 0
         for i, (number, (stored, n)) in enumerate(zip(batch, encoded, strict=False)):
-            with naming(f"{self.target}/{coder.key(number)}"):
+            with name_failed_chunk(f"{self.target}/{coder.key(number)}"):
                 self.target.put_soon(coder.key(number), stored)
             data = stored.as_numpy_array()
             rows[i] = len(data), crc32c(data)
@@ -180,10 +180,12 @@ class Transcode:
         return Records(self.journal.job, batch.start, raw_bytes, rows)
 
 
-def ahead_bytes(source: SourceArray | None, place: Place, chunk_bytes: int) -> int:
+def read_ahead_bytes(source: SourceArray | None, place: Prefix, chunk_bytes: int) -> int:
     """Return the memory for requests in flight to a remote array or store, in bytes.
 
     The result is 0 if both are local. One object may be in flight whatever its size.
     """
-    reads = max(READ_BYTES, chunk_bytes) if isinstance(source, FarArray) and source.is_far else 0
-    return reads + (max(WRITE_BYTES, chunk_bytes) if place.is_far else 0)
+    reads = (
+        max(READ_BYTES, chunk_bytes) if isinstance(source, RemoteArray) and source.is_remote else 0
+    )
+    return reads + (max(WRITE_BYTES, chunk_bytes) if place.is_remote else 0)

@@ -11,7 +11,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins import entry_points
 from gangsaw.codecs.core.plugins.options import join_words
-from gangsaw.tasks.formats.exporting.atomic import whole_files
+from gangsaw.tasks.formats.exporting.atomic import write_whole_files
 from gangsaw.tasks.jobs.figures.bits import BitMap
 from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.figures.report import ArrayInfo, StoreInfo
@@ -41,7 +41,7 @@ def plot_store(info: StoreInfo, path: Path) -> None:
     """
     check_picture(path)
     figure = figure_of(info)
-    with whole_files([path], overwrite=True) as (part,):
+    with write_whole_files([path], overwrite=True) as (part,):
         figure.savefig(part, format=path.suffix.lower()[1:], dpi=150)
 
 

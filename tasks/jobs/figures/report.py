@@ -27,10 +27,10 @@ from gangsaw.tasks.jobs.figures.array_codecs import (
     filters_of,
 )
 from gangsaw.tasks.jobs.figures.bits import ArrayBits, BitMap, BlockBits, ChunkBits
-from gangsaw.tasks.jobs.sizes import StoreSizes, made_of
+from gangsaw.tasks.jobs.sizes import StoreSizes, original_bytes_of
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 from gangsaw.tasks.store.dataset.texts import type_name
-from gangsaw.tasks.store.objects.prefix import Place, open_place, read_again
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix, retry_read
 from gangsaw.tasks.store.source import ZarrSource, open_array, open_zarr
 from gangsaw.tasks.store.state.history import PastJob, read_history
 from gangsaw.tasks.store.state.manifest import open_manifest
@@ -175,7 +175,7 @@ class StoreInfo:
         raw, stored = (
             sum(getattr(a, n) for a in self.arrays) for n in ("raw_bytes", "stored_bytes")
         )
-        return StoreSizes(raw, stored, made_of(self.history))
+        return StoreSizes(raw, stored, original_bytes_of(self.history))
 
     def to_dict(self) -> dict[str, object]:
         """Return all figures as JSON values.
@@ -203,7 +203,7 @@ def describe(store: str) -> StoreInfo:
     """
     source = open_zarr(store)
     found = [open_array(store, a.key) for a in source.there]
-    place = open_place(store)
+    place = open_prefix(store)
     pairs = zip(found, source.there, strict=True)
     infos = tuple(_Survey(place, array, of.name, of.dims).info() for array, of in pairs)
     return StoreInfo(store, infos, source, read_history(place, [a.key for a in source.there]))
@@ -236,7 +236,7 @@ class _ChunkSizes:
 class _Survey:
     """Collector of the figures of one array, from a walk over its chunks."""
 
-    def __init__(self, store: Place, array: AnyArray, name: str, dims: tuple[str, ...]) -> None:
+    def __init__(self, store: Prefix, array: AnyArray, name: str, dims: tuple[str, ...]) -> None:
         self.array, self.name, self.dims = array, name, dims
         self.place = store / array.path if array.path else store
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
@@ -259,7 +259,7 @@ class _Survey:
 
     def info(self) -> ArrayInfo:
         """Return the figures of the array."""
-        is_far, is_listed = self.place.is_far, True
+        is_far, is_listed = self.place.is_remote, True
         if is_far:
             is_listed = self._take_stored_sizes()
         else:
@@ -291,7 +291,7 @@ class _Survey:
     def bits(self) -> ArrayBits:
         """Read the frame index of each chunk; return the bits. For a local store, record sizes."""
         for number, size, head in self._heads():
-            if not self.place.is_far:
+            if not self.place.is_remote:
                 self.sizes.add(size)
             if self.tally is not None and head is not None:
                 self.tally.add(number, head)
@@ -380,6 +380,6 @@ class _Survey:
 
         n_bytes = coder.layout.index_size
         try:
-            return read_again(self.place, parsed)
+            return retry_read(self.place, parsed)
         except CorruptChunk as error:
             raise error.at(store=str(self.place), chunk=key) from None

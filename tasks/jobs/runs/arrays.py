@@ -13,12 +13,12 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.engine.run.graph import OnBlocks, run_on_blocks
-from gangsaw.tasks.engine.run.run import Options, run
-from gangsaw.tasks.engine.scheduling.lazy import Lazy, find_overlaps
+from gangsaw.tasks.engine.run.graph import BatchOnBlocks, run_on_blocks
+from gangsaw.tasks.engine.run.run import Options, run_batches
+from gangsaw.tasks.engine.scheduling.lazy import LazyBatches, find_overlaps
 from gangsaw.tasks.jobs.chunks import in_memory
 from gangsaw.tasks.jobs.chunks.device import share_of_device
-from gangsaw.tasks.jobs.chunks.in_memory import with_needed_parts
+from gangsaw.tasks.jobs.chunks.in_memory import select_needed_samples
 from gangsaw.tasks.jobs.runs.counters import Labels
 
 if TYPE_CHECKING:
@@ -106,14 +106,18 @@ class ArrayBatch(Generic[BatchT, ResultT]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle only the part of an in-memory array that the batch needs."""
-        return ArrayBatch, (self.array, with_needed_parts(self.function, [self.batch]), self.batch)
+        return ArrayBatch, (
+            self.array,
+            select_needed_samples(self.function, [self.batch]),
+            self.batch,
+        )
 
 
 Part: TypeAlias = "tuple[int, BatchFunction[BatchT, ResultT], Sequence[BatchT]]"
 
 
 @dataclass(frozen=True)
-class ArrayBatches(Lazy[ArrayBatch[BatchT, ResultT]], Generic[BatchT, ResultT]):
+class ArrayBatches(LazyBatches[ArrayBatch[BatchT, ResultT]], Generic[BatchT, ResultT]):
     """Lazy sequence of the batches of several arrays, one array after the other.
 
     Attributes
@@ -135,7 +139,7 @@ class ArrayBatches(Lazy[ArrayBatch[BatchT, ResultT]], Generic[BatchT, ResultT]):
     def between(self, start: int, stop: int) -> ArrayBatches[BatchT, ResultT]:
         """Return the batches `start` to `stop` - 1."""
         found = find_overlaps(self.ends, start, stop)
-        return ArrayBatches(tuple(self._some(*one) for one in found))
+        return ArrayBatches(tuple(self._slice(*one) for one in found))
 
     def __iter__(self) -> Iterator[ArrayBatch[BatchT, ResultT]]:
         """Yield the batches in order."""
@@ -145,10 +149,10 @@ class ArrayBatches(Lazy[ArrayBatch[BatchT, ResultT]], Generic[BatchT, ResultT]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle only the parts of in-memory arrays that the batches need."""
-        parts = ((n, with_needed_parts(function, own), own) for n, function, own in self.parts)
+        parts = ((n, select_needed_samples(function, own), own) for n, function, own in self.parts)
         return ArrayBatches, (tuple(parts),)
 
-    def _some(self, part: int, start: int, stop: int) -> Part[BatchT, ResultT]:
+    def _slice(self, part: int, start: int, stop: int) -> Part[BatchT, ResultT]:
         number, function, batches = self.parts[part]
         return number, function, batches[start:stop]
 
@@ -199,7 +203,7 @@ class ArraysTask(Generic[BatchT, ResultT]):
     def on_device(self, items: Sequence[ArrayBatch[BatchT, ResultT]]) -> list[ResultT]:
         """Process the batches on the GPU of this process, one launch per array."""
         results: list[ResultT] = []
-        for of_array in _runs(items, lambda item: item.array):
+        for of_array in _group_by_array(items, lambda item: item.array):
             results += of_array[0].function.on_device([item.batch for item in of_array])
         return results
 
@@ -208,7 +212,7 @@ class ArraysTask(Generic[BatchT, ResultT]):
     ) -> None:
         """Wait until the results are durable."""
         pairs = list(zip(items, results, strict=True))
-        for of_array in _runs(pairs, lambda pair: pair[0].array):
+        for of_array in _group_by_array(pairs, lambda pair: pair[0].array):
             of_array[0][0].function.commit([result for _, result in of_array])
 
 
@@ -232,20 +236,20 @@ def run_arrays(
     client, options : see `engine.window.run`, which also lists the exceptions
     """
 
-    labels = Labels.of(works)
+    labels = Labels.for_works(works)
 
     def done(item: ArrayBatch[BatchT, ResultT], result: ResultT) -> None:
-        labels.tell(item.array, item.batch, result)
+        labels.attribute_next(item.array, item.batch, result)
         on_done(item.array, result)
 
     numbered = list(enumerate(works))
     on_blocks = [one for one in numbered if in_memory.dask_array(one[1].function) is not None]
     _run_on_blocks(name, on_blocks, done, waits=waits, client=client, options=options)
     others = [one for one in numbered if one not in on_blocks]
-    for own, how in _by_device(others, options):
+    for own, how in _split_by_device(others, options):
         items = ArrayBatches(tuple((number, w.function, w.batches) for number, w in own))
         task = _task(name, [work for _, work in own], waits, client)
-        run(task, items, done, client=client, options=how)
+        run_batches(task, items, done, client=client, options=how)
 
 
 Numbered: TypeAlias = list[tuple[int, ArrayWork[BatchT, ResultT]]]
@@ -272,19 +276,19 @@ def _run_on_blocks(
 
 def _items(
     number: int, work: ArrayWork[BatchT, ResultT]
-) -> Iterator[OnBlocks[ArrayBatch[BatchT, ResultT]]]:
-    function = in_memory.without_blocks(work.function)
+) -> Iterator[BatchOnBlocks[ArrayBatch[BatchT, ResultT]]]:
+    function = in_memory.detach_blocks(work.function)
     pairs = ((batch, ArrayBatch(number, function, batch)) for batch in work.batches)
-    return in_memory.on_blocks(work.function, pairs)
+    return in_memory.pair_with_blocks(work.function, pairs)
 
 
 def _with_samples(
     item: ArrayBatch[BatchT, ResultT], samples: list[NumpyArray]
 ) -> ArrayBatch[BatchT, ResultT]:
-    return replace(item, function=in_memory.with_samples(item.function, item.batch, samples))
+    return replace(item, function=in_memory.attach_samples(item.function, item.batch, samples))
 
 
-def _by_device(
+def _split_by_device(
     works: Numbered[BatchT, ResultT], options: Options | None
 ) -> list[tuple[Numbered[BatchT, ResultT], Options | None]]:
     """Split works by device: GPU works first, then works without a GPU kernel, with CPU options.
@@ -314,7 +318,7 @@ def _task(
     answers = [work.launch_batches for work in works if work.launch_batches is not None]
     share = share_of_device(n_batches, largest, min(answers, default=None))
     # a thread has many requests to a remote store in flight anyway
-    is_near = not any(getattr(work.function, "is_far", False) for work in works)
+    is_near = not any(getattr(work.function, "is_remote", False) for work in works)
     return ArraysTask(
         name,
         peak,
@@ -326,7 +330,7 @@ def _task(
     )
 
 
-def _runs(items: Iterable[T], array: Callable[[T], int]) -> Iterator[list[T]]:
+def _group_by_array(items: Iterable[T], array: Callable[[T], int]) -> Iterator[list[T]]:
     """Yield one list per group of adjacent items of the same array.
 
     Parameters

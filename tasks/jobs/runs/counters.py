@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Protocol, cast
 
 from gangsaw.tasks.engine.report.counters import current_counters
-from gangsaw.tasks.engine.scheduling.lazy import Units
+from gangsaw.tasks.engine.scheduling.lazy import BatchRanges
 
 OURS = "gangsaw."
 # codecs that only serialize, reorder or checksum: they are not named
@@ -18,7 +18,7 @@ SHARDS = "sharding_indexed"  # its inner codecs are named instead
 NONE = "none"  # plain samples, under the name that `compress` has for them
 
 
-class Counted(Protocol):
+class CountedWork(Protocol):
     """Subset of `arrays.ArrayWork` that `Labels` reads."""
 
     @property
@@ -49,11 +49,11 @@ def _names(codecs: Iterable[Mapping[str, object]]) -> Iterable[str]:
             yield str(codec["name"])
 
 
-def _runs(works: Sequence[Counted]) -> Iterator[tuple[int, object]]:
-    """Yield array index and remaining chunks: single batches, or longer ranges from `Units`."""
+def _chunk_ranges(works: Sequence[CountedWork]) -> Iterator[tuple[int, object]]:
+    """Yield array index and remaining chunks: single batches, or ranges from `BatchRanges`."""
     for number, work in enumerate(works):
         units = getattr(work.batches, "units", work.batches)  # the chunk numbers alone
-        runs = units.runs if isinstance(units, Units) else units
+        runs = units.ranges if isinstance(units, BatchRanges) else units
         yield from ((number, run) for run in runs)
 
 
@@ -71,27 +71,29 @@ class Labels:
     firsts: tuple[int, ...]
 
     @classmethod
-    def of(cls, works: Sequence[Counted]) -> Labels:
+    def for_works(cls, works: Sequence[CountedWork]) -> Labels:
         """Return the labels of a job's arrays; start its map of chunks on the dashboard."""
         metadata = [getattr(work.function, "metadata", None) for work in works]
         codecs = tuple("" if one is None else codec_named(one) for one in metadata)
         *firsts, total = accumulate((work.n_chunks for work in works), initial=0)
         labels = cls(codecs, tuple(firsts))
         if (counters := current_counters()) is not None and all(work.n_chunks for work in works):
-            counters.expect_chunks(total, (labels.place(i, run) for i, run in _runs(works)))
+            counters.expect_chunks(
+                total, (labels.chunk_numbers(i, run) for i, run in _chunk_ranges(works))
+            )
         return labels
 
-    def place(self, array: int, batch: object) -> range:
+    def chunk_numbers(self, array: int, batch: object) -> range:
         """Return the numbers of a batch's chunks among the chunks of all arrays."""
         own = getattr(batch, "batch", batch)
         first = self.firsts[array]
         return range(first + own.start, first + own.stop) if isinstance(own, range) else range(0)
 
-    def tell(self, array: int, batch: object, result: object) -> None:
+    def attribute_next(self, array: int, batch: object, result: object) -> None:
         """Attribute the next progress report to the codec and the chunks of a batch.
 
         Chunks with problems in the result are counted as failed.
         """
         if (counters := current_counters()) is not None:
-            counters.at(self.codecs[array], self.place(array, batch))
-            counters.failed(getattr(result, "problems", ()))
+            counters.attribute_to_chunks(self.codecs[array], self.chunk_numbers(array, batch))
+            counters.record_failures(getattr(result, "problems", ()))

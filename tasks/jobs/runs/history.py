@@ -17,7 +17,7 @@ from gangsaw.tasks.store.state.target import Target
 
 
 @contextmanager
-def published(kind: str, target: Target, arrays: Collection[str]) -> Iterator[None]:
+def publish_and_record(kind: str, target: Target, arrays: Collection[str]) -> Iterator[None]:
     """Publish a store at its final address and extend its history, at the end of the block.
 
     See `record_job`.
@@ -37,19 +37,23 @@ def record_job(kind: str, target: Target, arrays: Iterable[str]) -> Iterator[Non
     target : target of the store; after success, the store is at its final address
     arrays : names of the arrays of the store, some of which the block may remove
     """
-    with job(kind, target.final) as counters:
+    with count_job(kind, target.final) as counters:
         try:
             yield
         except LeaseLost:  # another job owns the history now
             raise
         except BaseException as error:
             is_interrupt = isinstance(error, KeyboardInterrupt)
-            _note(target.work, arrays, counters, "interrupted" if is_interrupt else "failed")
+            _append_entry(
+                target.work, arrays, counters, "interrupted" if is_interrupt else "failed"
+            )
             raise
-        _note(target.final, arrays, counters, "done")
+        _append_entry(target.final, arrays, counters, "done")
 
 
-def _note(store: Place, arrays: Iterable[str], counters: JobCounters, outcome: str) -> None:
+def _append_entry(
+    store: Prefix, arrays: Iterable[str], counters: JobCounters, outcome: str
+) -> None:
     with suppress(OSError):
         first = min(arrays, default="")
         array = store / first if first else store

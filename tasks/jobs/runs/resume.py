@@ -9,11 +9,11 @@ from functools import cached_property
 from itertools import chain
 
 from gangsaw.codecs.core.errors import CorruptChunk, JobFailed
-from gangsaw.tasks.engine.scheduling.lazy import Units
+from gangsaw.tasks.engine.scheduling.lazy import BatchRanges
 from gangsaw.tasks.jobs.chunks.transcode import Transcode
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder
 from gangsaw.tasks.store.arrays.keys import ChunkKeys
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state import manifest_shards
 from gangsaw.tasks.store.state.journal import Job, unit_chunks
 from gangsaw.tasks.store.state.lease import LeaseLost
@@ -43,7 +43,7 @@ class ArrayRun:
         manifest = _whole_manifest(function.target)
         self.had_manifest = manifest is not None
         if manifest is not None:
-            self.ledger.take(manifest)
+            self.ledger.add_manifest(manifest)
         else:
             self.ledger.find_written()
         n_journalled = self._read_journal()
@@ -63,9 +63,9 @@ class ArrayRun:
         return min(self.job.batch_chunks, unit_chunks(self.job.n_chunks, self.coder.chunk_bytes))
 
     @property
-    def left(self) -> Units:
+    def left(self) -> BatchRanges:
         """Remaining batches."""
-        return Units(self.ledger.gaps, self.batch_chunks)
+        return BatchRanges(self.ledger.gaps, self.batch_chunks)
 
     def add(self, records: Records) -> None:
         """Add the records of a batch that this run finished."""
@@ -107,7 +107,7 @@ class ArrayRun:
         """Yield ranges of finished chunks that the store has lost, each in one manifest part."""
         keys = ChunkKeys(self.coder.array, self.coder.grid)
         for run in keys.missing(self.function.target.walk()):
-            yield from Units((run,), manifest_shards.PART_ROWS)
+            yield from BatchRanges((run,), manifest_shards.PART_ROWS)
 
 
 def _is_among(batch: range, lost: Sequence[range]) -> bool:
@@ -118,7 +118,7 @@ def _is_among(batch: range, lost: Sequence[range]) -> bool:
 
 
 @contextmanager
-def can_be_resumed() -> Iterator[None]:
+def hint_at_resume() -> Iterator[None]:
     """Turn an error of the job into JobFailed with the hint to use `--resume`."""
     try:
         yield
@@ -129,7 +129,7 @@ def can_be_resumed() -> Iterator[None]:
         raise JobFailed(text) from error
 
 
-def _whole_manifest(array: Place) -> Manifest | None:
+def _whole_manifest(array: Prefix) -> Manifest | None:
     """Return an array's manifest; None if absent or damaged, so that all chunks are repeated."""
     try:
         return open_manifest(array)

@@ -24,10 +24,10 @@ from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.runs.plan import plan_of_stages
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.sources.source import JobStage, Source, Stage, StageResources, Stream
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.source import open_zarr
-from gangsaw.tasks.store.state.lease import is_free, leased
+from gangsaw.tasks.store.state.lease import hold_lease, is_free
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -36,7 +36,7 @@ LEVEL = 1  # of Zstandard: the result of a stage is read once
 
 
 @contextmanager
-def staged(
+def run_stages(
     source: Source | Stream,
     folder_of: Callable[[str], Path],
     *,
@@ -62,12 +62,12 @@ def staged(
     stages: tuple[Stage | JobStage, ...] = getattr(source, "stages", ())
     # a later run cannot continue after a partly read pipe
     is_over = any(isinstance(stage, JobStage) for stage in stages) and _comes_once(source)
-    watch = Watch.of(source) if stages else None
+    watch = Watch.of_sources(source) if stages else None
     try:
-        with nullcontext() if watch is None else watch.checked(lambda: _remove_all(made)):
+        with nullcontext() if watch is None else watch.check_at_end(lambda: _remove_all(made)):
             for stage in stages:
                 made.append(folder_of(stage.name))
-                source = _staged_by(
+                source = _run_stage(
                     stage, source, StageResources(made[-1], client, resume, on_progress)
                 )
         yield source
@@ -80,19 +80,21 @@ def _comes_once(source: Source | Stream) -> bool:
     return isinstance(source, Stream) and not getattr(source, "is_repeatable", False)
 
 
-def _staged_by(
+def _run_stage(
     stage: Stage | JobStage, source: Source | Stream, resources: StageResources
 ) -> Source | Stream:
     """Run a stage; return its result, which is stored in the folder of `resources`."""
     if isinstance(stage, Stage):
-        return _stored(stage.run(source), resources.folder, resources.client, resources.resume)
+        return _store_result(
+            stage.run(source), resources.folder, resources.client, resources.resume
+        )
     if not resources.resume:
         _remove(resources.folder)
     return stage.run(source, resources)
 
 
 @contextmanager
-def staged_at_target(
+def run_stages_at_target(
     source: Source | Stream,
     target: str | Path,
     *,
@@ -101,7 +103,7 @@ def staged_at_target(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Iterator[Source | Stream]:
-    """Run the stages of a source in folders next to the target; yield the result as `staged` does.
+    """Run the stages of a source in folders next to the target; yield the same as `run_stages`.
 
     The target must be free or replaceable. A source may name another folder as `scratch`.
     """
@@ -109,7 +111,7 @@ def staged_at_target(
     if not stages:
         yield source
         return
-    place = open_place(target, writable=True)
+    place = open_prefix(target, writable=True)
     scratch = scratch_of(source)
     if place.folder is None and scratch is None:
         raise BadParams(
@@ -121,11 +123,11 @@ def staged_at_target(
     def folder_of(name: str) -> Path:
         return prefix.with_name(f"{prefix.name}.gangsaw-stage-{name}")
 
-    with leased(place, shared=True):
+    with hold_lease(place, shared=True):
         if not (is_free(place) or resume or overwrite):
             raise BadParams(f"{place} exists: give another name, or --overwrite to replace it")
         dry_run.stop(lambda: plan_of_stages(source, target, [stage.name for stage in stages]))
-        with staged(
+        with run_stages(
             source, folder_of, client=client, resume=resume, on_progress=on_progress
         ) as ready:
             yield ready
@@ -139,7 +141,7 @@ def scratch_of(source: Source | Stream) -> Path | None:
     return Path(named).absolute() if named else None
 
 
-def _stage_prefix(place: Place, scratch: Path | None) -> Path:
+def _stage_prefix(place: Prefix, scratch: Path | None) -> Path:
     """Return the path of stage folders without the stage name, next to the target or in `scratch`.
 
     In a scratch folder it contains a hash of the target.
@@ -165,7 +167,9 @@ def _remove(folder: Path) -> None:
         shutil.rmtree(gone, ignore_errors=True)
 
 
-def _stored(made: Source | Stream, folder: Path, client: Client | None, resume: bool) -> Source:
+def _store_result(
+    made: Source | Stream, folder: Path, client: Client | None, resume: bool
+) -> Source:
     """Store the result of a stage; return the store under the name of the user's source."""
     codec, overwrite = ZstdCodec(level=LEVEL), folder.exists() and not resume
     if isinstance(made, Stream):

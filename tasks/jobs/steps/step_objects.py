@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.container.checksum import crc32c
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.engine.report.progress import Meter
-from gangsaw.tasks.engine.run.run import run
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.engine.run.run import run_batches
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.state.journal import Journal
 from gangsaw.tasks.store.state.manifest import fold_parts, read_manifest, write_manifest
 from gangsaw.tasks.store.state.records import ROW, Records
@@ -29,7 +29,7 @@ Made = tuple[bytes, int]  # an object, and the raw bytes that it stands for
 
 
 @dataclass(frozen=True)
-class Parts:
+class StepOutputs:
     """Numbered output objects of a preparatory step, with their journal and manifest.
 
     Attributes
@@ -42,14 +42,14 @@ class Parts:
     job: str
 
     @property
-    def place(self) -> Place:
+    def prefix(self) -> Prefix:
         """Store prefix of the folder."""
-        return open_place(self.folder, writable=True)
+        return open_prefix(self.folder, writable=True)
 
     @property
     def journal(self) -> Journal:
         """Journal with an entry per object."""
-        return Journal(self.place, self.job, 1)
+        return Journal(self.prefix, self.job, 1)
 
     def path(self, number: int) -> Path:
         """Return the path of an object."""
@@ -57,31 +57,31 @@ class Parts:
 
     def manifest(self) -> Records | None:
         """Return the records of all objects; None if the step is not complete."""
-        found = read_manifest(self.place)
+        found = read_manifest(self.prefix)
         return found if found is not None and found.job == self.job else None
 
     def put(self, number: int, made: Made) -> Records:
-        """Write an object by its number; it counts as finished after `note`.
+        """Write an object by its number; it counts as finished after `journal_records`.
 
         Parameters
         ----------
         made : bytes of the object, and the raw bytes that it stands for
         """
         data, raw_bytes = made
-        self.place.put(_key(number), data)
+        self.prefix.put(_key(number), data)
         row = np.array([(len(data), crc32c(data))], ROW)
         return Records(self.job, number, raw_bytes, row)
 
-    def note(self, records: Sequence[Records]) -> None:
+    def journal_records(self, records: Sequence[Records]) -> None:
         """Flush objects to the disk, then journal them."""
         new = [one for one in records if not one.from_journal]
-        self.place.flush(_key(one.first) for one in new)
+        self.prefix.flush(_key(one.first) for one in new)
         for one in new:
             self.journal.write(one)
 
     def finish(self, entries: Sequence[Records]) -> None:
         """Combine the journal entries into the manifest, which marks the step as complete."""
-        write_manifest(self.place, fold_parts(self.job, entries))
+        write_manifest(self.prefix, fold_parts(self.job, entries))
         self.journal.remove()
 
     def known(self, n: int) -> dict[int, Records]:
@@ -94,7 +94,7 @@ def _key(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class PartsTask:
+class StepOutputsTask:
     """Engine task that computes and writes the output objects of a step; its limits are per object.
 
     Attributes
@@ -108,7 +108,7 @@ class PartsTask:
     """
 
     name: str
-    parts: Parts
+    parts: StepOutputs
     make: Callable[[int], Made]
     peak_bytes: int
     waits: bool = True
@@ -116,18 +116,20 @@ class PartsTask:
 
     def __call__(self, number: int) -> Records:
         """Compute and write an object, unless it is journalled; return its record."""
-        with naming(str(self.parts.path(number))):
+        with name_failed_chunk(str(self.parts.path(number))):
             if (found := self.parts.journal.read(range(number, number + 1))) is not None:
                 return found
             return self.parts.put(number, self.make(number))
 
     def commit(self, numbers: Sequence[int], results: Sequence[Records]) -> None:
         """Journal the written objects."""
-        with naming(str(self.parts.path(numbers[0]))):
-            self.parts.note(results)
+        with name_failed_chunk(str(self.parts.path(numbers[0]))):
+            self.parts.journal_records(results)
 
 
-def complete(task: PartsTask, n: int, client: Client | None, meter: Meter | None = None) -> Records:
+def compute_missing(
+    task: StepOutputsTask, n: int, client: Client | None, meter: Meter | None = None
+) -> Records:
     """Compute those of a step's n output objects that are missing; return the records of all.
 
     `meter` counts objects. Those of an earlier run are counted at the start.
@@ -141,7 +143,7 @@ def complete(task: PartsTask, n: int, client: Client | None, meter: Meter | None
     if (manifest := task.parts.manifest()) is not None:
         meter.add(n, manifest.raw_bytes, 0, resumed=True)
         return manifest
-    task.parts.place.clean()
+    task.parts.prefix.clean()
     entries = task.parts.known(n)
     meter.add(len(entries), sum(one.raw_bytes for one in entries.values()), 0, resumed=True)
     left = [number for number in range(n) if number not in entries]
@@ -150,7 +152,7 @@ def complete(task: PartsTask, n: int, client: Client | None, meter: Meter | None
         entries[number] = records
         meter.add(1, records.raw_bytes, 0)
 
-    run(task, left, on_done, client=client)
+    run_batches(task, left, on_done, client=client)
     whole = list(entries.values())
     task.parts.finish(whole)
     return fold_parts(task.parts.job, whole)

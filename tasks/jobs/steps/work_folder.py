@@ -23,7 +23,7 @@ from gangsaw.tasks.store.typed import read_fields
 
 
 @dataclass(frozen=True)
-class StepsBeside:
+class StepFolder:
     """Folder `TARGET.part` for the outputs of a job's preparatory steps, next to its target file.
 
     Attributes
@@ -68,7 +68,7 @@ class StepsBeside:
             )
 
     @contextmanager
-    def opened(self) -> Iterator[Path]:
+    def open(self) -> Iterator[Path]:
         """Yield the path of the step folder, which may not exist yet; remove it after success.
 
         The block runs under the lease of the target, after a second check of the files. For a
@@ -78,7 +78,7 @@ class StepsBeside:
             with TemporaryDirectory(prefix="gangsaw-steps-") as name:
                 yield Path(name, "steps")
             return
-        with leased(get_store_prefix(Path(self.target)), shared=True) as lease:
+        with hold_lease(get_store_prefix(Path(self.target)), shared=True) as lease:
             self._check_free()
             if self.folder.exists() and not self.resume:
                 shutil.rmtree(self.folder)

@@ -18,7 +18,7 @@ from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.memory.returned import return_memory
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.engine.scheduling.worker_pools import TASKS_PER_THREAD
 from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.chunks.check import CheckChunks
@@ -27,7 +27,7 @@ from gangsaw.tasks.jobs.runs.arrays import ArrayBatch
 from gangsaw.tasks.sources.source import Description, Region
 from gangsaw.tasks.store.arrays.chunks import METADATA, ArrayCoder, chunk_key
 from gangsaw.tasks.store.arrays.layout import ArrayLayout
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.skeleton import digest
 from gangsaw.tasks.store.state.job_folder import JOB, JobFolder
 from gangsaw.tasks.store.state.journal import Job, Journal
@@ -35,7 +35,7 @@ from gangsaw.tasks.store.state.manifest import fold_parts, write_manifest
 from gangsaw.tasks.store.state.records import Records
 
 
-class StepDone(NamedTuple):
+class StoredStep(NamedTuple):
     """Result of storing a step: rows of an array that fill whole chunks along the first axis.
 
     Attributes
@@ -48,11 +48,11 @@ class StepDone(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-StepBatch = ArrayBatch[range, StepDone]
+StepBatch = ArrayBatch[range, StoredStep]
 
 
 @dataclass(frozen=True, eq=False)
-class HeldRows(MemoryArray):
+class RowsInMemory(MemoryArray):
     """Rows of a growing array in memory, from row `start` on, read by their row numbers in it."""
 
     start: int = 0
@@ -78,31 +78,31 @@ class StoreStep:
         """Return the name of the step used in messages."""
         return self.write.address(batch)
 
-    def __call__(self, batch: range) -> StepDone:
+    def __call__(self, batch: range) -> StoredStep:
         """Store a step; return the records of its chunks. Raises ChunkFailed if one fails."""
         try:
             return self._done(batch, partial(self.write, batch))
         finally:
             return_memory()  # a stream may be long: freed memory of each step would add up
 
-    def on_device(self, batches: Sequence[range]) -> list[StepDone]:
+    def on_device(self, batches: Sequence[range]) -> list[StoredStep]:
         """Store steps with the GPU of this process."""
         return [self._done(batch, partial(self._on_device, batch)) for batch in batches]
 
-    def commit(self, done: Sequence[StepDone]) -> None:
+    def commit(self, done: Sequence[StoredStep]) -> None:
         """Flush the chunks to the disk; the client journals them, in order of the steps."""
-        with naming(self.address(done[0].records.batch)):
-            self.write.flushed([step.records for step in done])
+        with name_failed_chunk(self.address(done[0].records.batch)):
+            self.write.flush([step.records for step in done])
 
-    def _done(self, batch: range, write: Callable[[], Records]) -> StepDone:
-        with naming(self.address(batch)):
+    def _done(self, batch: range, write: Callable[[], Records]) -> StoredStep:
+        with name_failed_chunk(self.address(batch)):
             self._check_seen()
             known = self.write.journal.read(batch)
             if known is not None and self._is_whole(batch):
-                return StepDone(known, self._differences(known))
+                return StoredStep(known, self._differences(known))
             if known is not None:  # journalled chunks have been lost since
                 self.write.journal.delete(batch)
-        return StepDone(write())
+        return StoredStep(write())
 
     def _on_device(self, batch: range) -> Records:
         (records,) = self.write.on_device([batch])
@@ -141,7 +141,7 @@ class GrowingArray:
     """
 
     def __init__(
-        self, place: Place, job: Job, layout: ArrayLayout, sample: Description, metadata: Buffer
+        self, place: Prefix, job: Job, layout: ArrayLayout, sample: Description, metadata: Buffer
     ) -> None:
         self.place, self.job, self.sample = place, job, sample
         self.metadata: dict[str, object] = json.loads(metadata.to_bytes())
@@ -182,7 +182,7 @@ class GrowingArray:
         """
         start, self.shape[0] = self.n_rows, self.n_rows + len(samples)
         first = start // self.length * self.job.batch_chunks
-        held = HeldRows(samples, self.sample.dims, self.sample.name, start=start)
+        held = RowsInMemory(samples, self.sample.dims, self.sample.name, start=start)
         write = Transcode(
             held, self.place, self.stored_metadata, self.journal, self.peak_bytes, again=False
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.sources.library_errors import pieces_read
+from gangsaw.tasks.sources.library_errors import convert_errors_of_pieces
 from gangsaw.tasks.sources.source import Description, Stream
 
 Pieces = Iterator[Mapping[str, NumpyArray]]
@@ -59,7 +59,7 @@ def row_bytes(array: Description) -> int:
     return max(1, math.prod(array.shape[1:]) * array.dtype.itemsize)
 
 
-def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Backlog], Pieces]:
+def read_sample(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Backlog], Pieces]:
     """Read a stream until one array has the given number of rows, or to its end.
 
     Returns the buffered rows of each array and the iterator over the remaining pieces. Raises
@@ -71,7 +71,7 @@ def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Backl
     lengths : number of rows to read for each array, by name
     """
     rows = {array.name: Backlog(array) for array in stream.arrays}
-    pieces = pieces_read(stream.name, stream.pieces())
+    pieces = convert_errors_of_pieces(stream.name, stream.pieces())
     while all(part.n_rows < lengths[name] for name, part in rows.items()):
         piece = next(pieces, None)
         if piece is None:
@@ -82,7 +82,7 @@ def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Backl
     return rows, pieces
 
 
-def regrouped(
+def regroup(
     rows: Mapping[str, Backlog], pieces: Pieces, lengths: Mapping[str, int]
 ) -> Iterator[tuple[str, int, NumpyArray]]:
     """Cut a stream into steps; yield array name, first row and samples of each.

@@ -22,14 +22,14 @@ from zarr.core.buffer import default_buffer_prototype
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import at
+from gangsaw.tasks.engine.report.counters import attribute_to_codec
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.engine.run.run import Options, run
 from gangsaw.tasks.jobs.chunks.device import COPIES, device_of_most, host_notes
 from gangsaw.tasks.jobs.compress import Summary, check_codecs
 from gangsaw.tasks.jobs.runs.arrays import ArraysTask
 from gangsaw.tasks.jobs.runs.counters import codec_named
-from gangsaw.tasks.jobs.runs.history import published
+from gangsaw.tasks.jobs.runs.history import publish_and_record
 from gangsaw.tasks.jobs.runs.plan import plan_of
 from gangsaw.tasks.jobs.runs.resume import can_be_resumed
 from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
@@ -126,7 +126,7 @@ def spool(
     stored = {name: array.stored_metadata for name, array in arrays.items()}
     notes = host_notes(stored, "encode", options, used)
     whole = replace(find_summary(str(final), arrays, meter), notes=notes)
-    return stood_for(whole, stream, getattr(stream, "outcome", {}))
+    return count_encoded(whole, stream, getattr(stream, "outcome", {}))
 
 
 def _write_begin(place: Target, plan: StreamPlan) -> None:
@@ -136,7 +136,7 @@ def _write_begin(place: Target, plan: StreamPlan) -> None:
     write_skeleton(place, {**marks, **plan.objects}, plan.jobs)
 
 
-def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
+def _finished(work: Prefix, names: Iterable[str]) -> dict[str, Records]:
     """Return the manifest of each array by name; {} if the earlier run did not finish."""
     there = [name for name in names if JobFolder(work / name, ORIGIN).has_job]
     found = {name: read_manifest(work / name) for name in there}
@@ -150,7 +150,7 @@ def _identity(sample: StreamHead, watch: Watch) -> str:
     return "; ".join([sample.identity(), *(f"{k} {v}" for k, v in watch.before.items())])
 
 
-def _check_same(work: Place, names: Iterable[str], identity: str) -> None:
+def _check_same(work: Prefix, names: Iterable[str], identity: str) -> None:
     """Raise BadParams if the files have changed since the store was finished."""
     for name in names:
         if JobFolder(work / name).text("source") != f"{identity} {name}":
@@ -163,7 +163,7 @@ def _check_same(work: Place, names: Iterable[str], identity: str) -> None:
 
 def _known_summary(
     store: str,
-    work: Place,
+    work: Prefix,
     manifests: Mapping[str, Records],
     started: float,
     options: Options | None,
@@ -202,10 +202,10 @@ def _fill(
     growing = list(arrays.values())
     steps = regrouped(plan.rows, plan.pieces, {name: one.length for name, one in arrays.items()})
     folders = (array.place.folder for array in growing)
-    sees = (options or Options()).seeing(*(folder and folder / JOB for folder in folders))
+    sees = (options or Options()).with_paths(*(folder and folder / JOB for folder in folders))
     codecs = [codec_named(array.stored_metadata) for array in growing]
     order: deque[tuple[int, int]] = deque()  # array index and first chunk of each step
-    stored: dict[tuple[int, int], StepDone] = {}
+    stored: dict[tuple[int, int], StoredStep] = {}
 
     def batches() -> Iterator[StepBatch]:
         for name, _, samples in steps:
@@ -214,19 +214,19 @@ def _fill(
             order.append((step.array, step.batch.start))
             yield step
 
-    def on_done(batch: StepBatch, done: StepDone) -> None:
-        at(codecs[batch.array])
+    def on_done(batch: StepBatch, done: StoredStep) -> None:
+        attribute_to_codec(codecs[batch.array])
         stored[batch.array, batch.batch.start] = done
         while order and order[0] in stored:
-            array, records = growing[order[0][0]], _unchanged(stored.pop(order.popleft()))
+            array, records = growing[order[0][0]], _check_unchanged(stored.pop(order.popleft()))
             array.note(records)
             meter.add(records)
 
-    with can_be_resumed() if meter.is_repeatable else nullcontext():
-        run(_task(growing), batches(), on_done, client=client, options=sees)
+    with hint_at_resume() if meter.is_repeatable else nullcontext():
+        run_batches(_task(growing), batches(), on_done, client=client, options=sees)
 
 
-def _unchanged(done: StepDone) -> Records:
+def _check_unchanged(done: StoredStep) -> Records:
     if done.problems:
         raise BadParams(
             f"{done.problems[0]}; to resume, what an earlier run read must be unchanged: start "
@@ -235,7 +235,7 @@ def _unchanged(done: StepDone) -> Records:
     return done.records
 
 
-def _task(arrays: Sequence[GrowingArray]) -> ArraysTask[range, StepDone]:
+def _task(arrays: Sequence[GrowingArray]) -> ArraysTask[range, StoredStep]:
     peak = max(array.peak_bytes for array in arrays)
     carried = max(array.step_bytes for array in arrays)
     most = peak + COPIES * carried  # host memory of a task on a GPU

@@ -12,7 +12,7 @@ from gangsaw.tasks.jobs.compress import Summary
 from gangsaw.tasks.jobs.streams.growing import GrowingArray
 from gangsaw.tasks.sources.source import Stream
 from gangsaw.tasks.store.arrays.chunks import METADATA
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 
 
 def find_summary(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -> Summary:
@@ -35,7 +35,7 @@ def find_summary(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -
     )
 
 
-def stood_for(summary: Summary, stream: Stream, attrs: Mapping[str, object]) -> Summary:
+def count_encoded(summary: Summary, stream: Stream, attrs: Mapping[str, object]) -> Summary:
     """Return a summary with the bytes of the sequences that the arrays of a stream encode.
 
     If the arrays of a stream are shorter than its sequences, it has `letters_of`. This function
@@ -50,7 +50,7 @@ def stood_for(summary: Summary, stream: Stream, attrs: Mapping[str, object]) -> 
     return replace(summary, samples=n, raw_bytes=n, run_bytes=run)
 
 
-def summary_attributes(store: Place) -> Mapping[str, object]:
+def summary_attributes(store: Prefix) -> Mapping[str, object]:
     """Return the attributes of a store's group."""
     data = store.get(METADATA)
     found: Mapping[str, object] = {} if data is None else json.loads(data.to_bytes())["attributes"]

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from gangsaw.tasks.jobs.verification.finished import FinishedArray
 from gangsaw.tasks.sources.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.arrays.chunks import METADATA
-from gangsaw.tasks.store.dataset.as_read import aside
 from gangsaw.tasks.store.dataset.carried import DTYPE
+from gangsaw.tasks.store.dataset.original_form import recorded_attrs_of
 from gangsaw.tasks.store.dataset.unpacked import PACKING, is_packed
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.source import metadata_errors
 
 OURS = "gangsaw_"  # prefix of attributes on the storage of a variable, which are not in its file
@@ -21,7 +21,7 @@ LONGEST = 60  # characters of a value in a line
 
 
 def attribute_differences(
-    place: Place,
+    place: Prefix,
     stored: Mapping[str, FinishedArray],
     against: Source,
     variables: Iterable[SourceArray | Coordinate],
@@ -36,14 +36,14 @@ def attribute_differences(
     for variable in variables:
         if (array := stored.get(variable.name)) is not None:
             has = _read(array.metadata, str(array.place))
-            has, wanted = {**aside(has), **has}, variable.attrs
+            has, wanted = {**recorded_attrs_of(has), **has}, variable.attrs
             of = variable.values if isinstance(variable, Coordinate) else variable
             if is_packed(has, array.coder.dtype, of.dtype):  # used to unpack the values instead
                 wanted = {name: one for name, one in wanted.items() if name not in PACKING}
             yield from _differences(f"{variable.name}: ", has, wanted)
 
 
-def stored_attributes(place: Place) -> Mapping[str, object] | None:
+def stored_attributes(place: Prefix) -> Mapping[str, object] | None:
     """Return the attributes of a Zarr v3 group or array; None if it does not exist."""
     found = place.get(METADATA)
     return None if found is None else _read(found.to_bytes(), str(place))

@@ -13,18 +13,18 @@ from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.engine.scheduling.lazy import Lazy, Units
+from gangsaw.tasks.engine.scheduling.lazy import BatchRanges, LazyBatches
 from gangsaw.tasks.jobs.verification.grown import (
+    choose_likeliest_growth,
     foreign_manifest,
     grown_manifest,
-    likeliest,
     new_chunks,
 )
 from gangsaw.tasks.store.arrays.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.arrays.growth import Growth, growth_from, growths_of
 from gangsaw.tasks.store.arrays.keys import ChunkKeys
-from gangsaw.tasks.store.objects.address import why_no_store
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.address import explain_missing_store
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.source import metadata_errors
 from gangsaw.tasks.store.state.job_folder import FolderState, JobFolder
 from gangsaw.tasks.store.state.journal import FOLDER, unit_chunks
@@ -34,7 +34,7 @@ from gangsaw.tasks.store.state.records import Records
 
 
 @dataclass(frozen=True)
-class ExpectedRecords(Lazy[Records]):
+class ExpectedRecords(LazyBatches[Records]):
     """Lazy sequence of the records of some batches of an array, picklable without its manifest.
 
     Attributes
@@ -43,7 +43,7 @@ class ExpectedRecords(Lazy[Records]):
     runs : records of each range of consecutive chunks in `units`
     """
 
-    units: Units
+    units: BatchRanges
     runs: tuple[Records, ...]
 
     def __len__(self) -> int:
@@ -53,7 +53,7 @@ class ExpectedRecords(Lazy[Records]):
     def between(self, start: int, stop: int) -> ExpectedRecords:
         """Return the records of the batches `start` to `stop` - 1."""
         units = self.units.between(start, stop)
-        return ExpectedRecords(units, tuple(self._cut(run) for run in units.runs))
+        return ExpectedRecords(units, tuple(self._cut(run) for run in units.ranges))
 
     def __iter__(self) -> Iterator[Records]:
         """Yield, for each batch, the records (size and CRC-32C) of its chunks."""
@@ -66,7 +66,7 @@ class ExpectedRecords(Lazy[Records]):
 
 
 @dataclass(frozen=True)
-class ManifestBatches(Lazy[Records]):
+class ManifestBatches(LazyBatches[Records]):
     """Lazy sequence of the records of all batches of an array, read one manifest part at a time.
 
     Attributes
@@ -76,7 +76,7 @@ class ManifestBatches(Lazy[Records]):
     """
 
     manifest: Manifest
-    units: Units
+    units: BatchRanges
 
     def __len__(self) -> int:
         """Return the number of batches."""
@@ -85,7 +85,7 @@ class ManifestBatches(Lazy[Records]):
     def between(self, start: int, stop: int) -> ExpectedRecords:
         """Return the records of the batches `start` to `stop` - 1, without the manifest."""
         units = self.units.between(start, stop)
-        return ExpectedRecords(units, tuple(map(self.manifest.cut, units.runs)))
+        return ExpectedRecords(units, tuple(map(self.manifest.cut, units.ranges)))
 
     def __iter__(self) -> Iterator[Records]:
         """Yield, for each batch, the records (size and CRC-32C) of its chunks."""
@@ -108,7 +108,7 @@ class FinishedArray:
     """
 
     name: str
-    place: Place
+    place: Prefix
     metadata: bytes
     manifest: Manifest
     growth: Growth | None = None
@@ -132,8 +132,8 @@ class FinishedArray:
     def batches(self) -> ManifestBatches:
         """Return the records of all batches, read on demand."""
         step = self.manifest.part_rows
-        of_parts = Units((range(self.n_chunks),), step) if self.n_chunks else ()
-        return ManifestBatches(self.manifest, Units(tuple(of_parts), self.batch_chunks))
+        of_parts = BatchRanges((range(self.n_chunks),), step) if self.n_chunks else ()
+        return ManifestBatches(self.manifest, BatchRanges(tuple(of_parts), self.batch_chunks))
 
     def growths(self) -> list[Growth]:
         """Return the possible growths of the array since its manifest; [] if it did not grow."""
@@ -174,7 +174,7 @@ class FinishedArray:
 
 
 def find_finished(
-    place: Place, *, with_foreign: bool = False
+    place: Prefix, *, with_foreign: bool = False
 ) -> tuple[list[FinishedArray], dict[str, str]]:
     """Return the finished arrays of a store, and an error line for each faulty one by its name.
 
@@ -190,7 +190,7 @@ def find_finished(
     """
     if (root := place.get(METADATA)) is None:
         place.check_bucket()
-        why = _format_2(place) or why_no_store(place)
+        why = _format_2(place) or explain_missing_store(place)
         raise BadParams(f"{place}: no Zarr format 3 store there{why}")
     arrays: list[FinishedArray] = []
     problems: dict[str, str] = {}
@@ -205,20 +205,20 @@ def find_finished(
     return arrays, problems
 
 
-def _format_2(place: Place) -> str:
+def _format_2(place: Prefix) -> str:
     """Return the reason why a Zarr v2 store cannot be verified, "" for other addresses."""
     if not any(place.get(key) for key in (".zarray", ".zgroup")):
         return ""
     return ", but one of format 2, which has no manifest: only what a Gangsaw job wrote is verified"
 
 
-def _names(place: Place, metadata: bytes) -> list[str]:
+def _names(place: Prefix, metadata: bytes) -> list[str]:
     """Return the sorted names of the arrays that jobs wrote, including those with lost metadata."""
     with metadata_errors(str(place)):
         return _names_in(place, metadata)
 
 
-def _names_in(place: Place, metadata: bytes) -> list[str]:
+def _names_in(place: Prefix, metadata: bytes) -> list[str]:
     root = json.loads(metadata)
     if root["node_type"] == "array":
         return [""] if (place / FOLDER).names() else []
@@ -228,7 +228,7 @@ def _names_in(place: Place, metadata: bytes) -> list[str]:
     return sorted({*below, *(name for name in arrays if below)})
 
 
-def _written(place: Place, groups: Collection[str]) -> list[str]:
+def _written(place: Prefix, groups: Collection[str]) -> list[str]:
     """Return the paths of the arrays that jobs wrote, in the listed groups and in those found."""
     found, left = [], ["", *groups]
     while left:
@@ -265,7 +265,7 @@ def _open(name: str, place: Place, *, with_foreign: bool) -> FinishedArray:
     return found
 
 
-def _foreign(name: str, place: Place, metadata: bytes, *, is_accepted: bool) -> FinishedArray:
+def _foreign(name: str, place: Prefix, metadata: bytes, *, is_accepted: bool) -> FinishedArray:
     """Return an array of another program, or raise CorruptChunk that says how to record it."""
     if not is_accepted:
         why = "no manifest: another program wrote it; --adopt records its chunks"
@@ -306,7 +306,7 @@ def _one_with_growth(
         shared = [one for one in found if one and prod(one.counts) == array.n_chunks]
         if growth := shared[0] if len(shared) == 1 else None:
             return _grown(array, growth)
-    return _grown(array, likeliest(array.place, coder, may)) if may else array
+    return _grown(array, choose_likeliest_growth(array.place, coder, may)) if may else array
 
 
 def _axis(array: FinishedArray, axis: int) -> tuple[str | None, int]:

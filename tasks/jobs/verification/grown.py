@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.checksum import crc32c
-from gangsaw.tasks.jobs.chunks.check import unwritten
+from gangsaw.tasks.jobs.chunks.check import make_unwritten_samples
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder
 from gangsaw.tasks.store.arrays.growth import Growth
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state.journal import metadata_digest
 from gangsaw.tasks.store.state.manifest import Manifest, read_manifest, write_manifest
 from gangsaw.tasks.store.state.manifest_shards import PART
@@ -28,7 +28,7 @@ from gangsaw.tasks.store.state.records import ROW, Records
 SHOWN = 1000  # upper bound of the chunks whose sizes are compared with records
 
 
-def likeliest(place: Place, coder: ArrayCoder, several: Sequence[Growth]) -> Growth:
+def choose_likeliest_growth(place: Prefix, coder: ArrayCoder, several: Sequence[Growth]) -> Growth:
     """Return the possible growth of an array with the fewest chunk sizes that contradict records.
 
     Among equal ones, the growth with the fewest valid records is returned.
@@ -39,22 +39,22 @@ def likeliest(place: Place, coder: ArrayCoder, several: Sequence[Growth]) -> Gro
     sizes = np.array([size or 0 for size in place.sizes([coder.key(n) for n in shown])])
 
     def wrong(growth: Growth) -> tuple[int, int]:
-        rows, is_known = _placed(coder, growth, old.rows)
+        rows, is_known = _move_records(coder, growth, old.rows)
         pairs = rows["stored"].reshape(-1)[shown], is_known.reshape(-1)[shown]
         return int(np.count_nonzero((pairs[0] != sizes) & pairs[1])), prod(growth.known)
 
     return min(several, key=wrong)
 
 
-def grown_manifest(place: Place, coder: ArrayCoder, growth: Growth) -> Manifest:
+def grown_manifest(place: Prefix, coder: ArrayCoder, growth: Growth) -> Manifest:
     """Return a manifest of a grown array; chunks without a valid record get their present size."""
     old = read_manifest(place)
     assert old is not None, "it was opened"
-    rows, _ = _placed(coder, growth, old.rows)
+    rows, _ = _move_records(coder, growth, old.rows)
     return _with_sizes(place, coder, old.job, rows.reshape(-1), new_chunks(coder, growth.known))
 
 
-def foreign_manifest(place: Place, metadata: bytes) -> Manifest:
+def foreign_manifest(place: Prefix, metadata: bytes) -> Manifest:
     """Return a manifest of an array that another program added, with the present chunk sizes."""
     coder, job = ArrayCoder(metadata), metadata_digest(json.loads(metadata))
     rows = np.zeros(coder.grid.n_chunks, ROW)
@@ -62,7 +62,7 @@ def foreign_manifest(place: Place, metadata: bytes) -> Manifest:
 
 
 def _with_sizes(
-    place: Place, coder: ArrayCoder, job: str, rows: NDArray[np.void], new: NumpyArray
+    place: Prefix, coder: ArrayCoder, job: str, rows: NDArray[np.void], new: NumpyArray
 ) -> Manifest:
     """Return a manifest of these records, with the present sizes of the new chunks.
 
@@ -80,7 +80,7 @@ def _with_sizes(
     return Manifest(place, job, n, raw_bytes, whole.stored_bytes, whole, none, max(1, n))
 
 
-def _placed(
+def _move_records(
     coder: ArrayCoder, growth: Growth, old: NDArray[np.void]
 ) -> tuple[NDArray[np.void], NDArray[np.bool_]]:
     """Move records from the former chunk grid to the present one; return them and their validity.
@@ -109,7 +109,7 @@ def new_chunks(coder: ArrayCoder, known: tuple[int, ...]) -> NumpyArray:
 
 
 def adopt(
-    place: Place,
+    place: Prefix,
     coder: ArrayCoder,
     manifest: Manifest,
     new: NumpyArray,
@@ -133,7 +133,7 @@ def adopt(
         if number in found:
             rows[number] = found[number]
         else:
-            data = coder.encode(number, unwritten(coder, number))
+            data = coder.encode(number, make_unwritten_samples(coder, number))
             place.put(coder.key(number), data)
             place.flush([coder.key(number)])
             rows[number] = len(data), crc32c(data.as_numpy_array())

@@ -15,13 +15,13 @@ from gangsaw.tasks.sources.source import Coordinate, Described, Region, Source, 
 from gangsaw.tasks.store.dataset.carried import (
     DTYPE,
     TEXTS,
-    as_coordinate,
-    by_bytes,
     is_plain_dtype,
+    to_coordinate,
+    view_as_bytes,
 )
 from gangsaw.tasks.store.dataset.kinds import is_ragged
 from gangsaw.tasks.store.dataset.losses import Refused
-from gangsaw.tasks.store.dataset.texts import large_texts
+from gangsaw.tasks.store.dataset.texts import make_large_text_array
 
 OURS = "gangsaw"  # reader of the arrays that no library reads
 
@@ -42,10 +42,12 @@ def library_variables(
     if independent_reader is None:
         return []
     names = {one.name for one in lost}
-    return list(_as_stored((a for a in independent_reader.arrays if a.name not in names), stored))
+    return list(
+        _to_stored_form((a for a in independent_reader.arrays if a.name not in names), stored)
+    )
 
 
-def _as_stored(
+def _to_stored_form(
     seen: Iterable[SourceArray], stored: Mapping[str, FinishedArray]
 ) -> Iterator[Variable]:
     for one in seen:
@@ -54,12 +56,12 @@ def _as_stored(
         is_number = is_plain_dtype(one.dtype) and one.dtype.kind not in "mM"
         if array is None or is_number or _has_same_dtype(one.dtype, array):
             yield one
-        elif (texts := large_texts(one)) is not None:
+        elif (texts := make_large_text_array(one)) is not None:
             yield replace(texts, attrs={})
         elif array.coder.dtype.kind in TEXTS:
-            yield replace(as_coordinate(_as_carried(one, array)), attrs={})
+            yield replace(to_coordinate(_carry(one, array)), attrs={})
         elif not one.dtype.hasobject and one.dtype.kind not in TEXTS:
-            yield replace(by_bytes(one), attrs={})
+            yield replace(view_as_bytes(one), attrs={})
 
 
 def _has_same_dtype(dtype: Dtype, array: FinishedArray) -> bool:
@@ -70,7 +72,7 @@ def _has_same_dtype(dtype: Dtype, array: FinishedArray) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Joined(Described):
+class JoinedStrings(Described):
     """Variable of strings, read from an array of characters by joining those along its last axis.
 
     Attributes
@@ -86,7 +88,7 @@ class Joined(Described):
         return np.ascontiguousarray(letters).view(self.dtype)[..., 0]
 
 
-def _as_carried(one: SourceArray, array: FinishedArray) -> SourceArray:
+def _carry(one: SourceArray, array: FinishedArray) -> SourceArray:
     """Return a library's variable with the items that the texts in the store encode."""
     kind = json.loads(array.metadata)["attributes"].get(DTYPE)
     if is_ragged(kind):
@@ -94,7 +96,7 @@ def _as_carried(one: SourceArray, array: FinishedArray) -> SourceArray:
         return replace(one, attrs={DTYPE: kind})
     if not isinstance(kind, Mapping) or "char" not in kind:
         return one
-    return Joined(
+    return JoinedStrings(
         name=one.name,
         shape=one.shape[:-1],
         dtype=np.dtype(f"S{one.shape[-1]}"),

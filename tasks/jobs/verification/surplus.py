@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from gangsaw.tasks.jobs.verification.finished import FinishedArray
 from gangsaw.tasks.sources.source import FILE_ATTRS, Source, is_mapping
 from gangsaw.tasks.store.arrays.chunks import METADATA
-from gangsaw.tasks.store.dataset.as_read import repeats
-from gangsaw.tasks.store.dataset.carried import restored_variables
+from gangsaw.tasks.store.dataset.carried import list_variables
+from gangsaw.tasks.store.dataset.original_form import is_repeated
 from gangsaw.tasks.store.dataset.paths import parent_groups
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.source import ROOT_NAME, metadata_errors
 
 
-def surplus_of(place: Place, arrays: Iterable[FinishedArray], against: Source) -> list[str]:
+def surplus_of(place: Prefix, arrays: Iterable[FinishedArray], against: Source) -> list[str]:
     """Return a line for each variable and group of a store that its complete source lacks."""
-    variables = {variable.name for variable in restored_variables(against)}
+    variables = {variable.name for variable in list_variables(against)}
     groups = {group.path for group in getattr(against, "groups", ())}
     stored = {array.name or ROOT_NAME: array.coder.array.attrs for array in arrays}
     more = (name for name, attrs in stored.items() if name not in variables)
@@ -35,10 +35,10 @@ def _is_added(attrs: Mapping[str, object]) -> bool:
 
     It repeats another variable, is a grid mapping, or has the remaining content of a file.
     """
-    return repeats(attrs) or is_mapping(attrs) or set(attrs) >= FILE_ATTRS
+    return is_repeated(attrs) or is_mapping(attrs) or set(attrs) >= FILE_ATTRS
 
 
-def _groups(place: Place) -> Iterator[str]:
+def _groups(place: Prefix) -> Iterator[str]:
     """Yield the paths of the groups in the consolidated metadata of a store."""
     root = place.get(METADATA)
     assert root is not None, "the store was opened"

@@ -24,22 +24,28 @@ from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.engine.run.run import Options
 from gangsaw.tasks.engine.scheduling.memory import transcode_bytes
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
-from gangsaw.tasks.jobs.chunks.check import CheckChunks, Checked, same_items
+from gangsaw.tasks.jobs.chunks.check import CheckChunks, CheckResult, same_items
 from gangsaw.tasks.jobs.chunks.device import host_notes, launch_batches
-from gangsaw.tasks.jobs.chunks.transcode import ahead_bytes
+from gangsaw.tasks.jobs.chunks.transcode import read_ahead_bytes
 from gangsaw.tasks.jobs.runs.arrays import ArrayWork, run_arrays
-from gangsaw.tasks.jobs.sizes import StoreSizes, made_of
+from gangsaw.tasks.jobs.sizes import StoreSizes, original_bytes_of
 from gangsaw.tasks.jobs.verification.attributes import attribute_differences
 from gangsaw.tasks.jobs.verification.finished import FinishedArray, find_finished
 from gangsaw.tasks.jobs.verification.grown import adopt as adopt_chunks
 from gangsaw.tasks.jobs.verification.library_variables import library_variables, readers_of
 from gangsaw.tasks.jobs.verification.surplus import surplus_of
-from gangsaw.tasks.sources.library_errors import reading
+from gangsaw.tasks.sources.library_errors import convert_library_errors
 from gangsaw.tasks.sources.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder
-from gangsaw.tasks.store.dataset.carried import DTYPE, TEXTS, as_text, restored, restored_variables
+from gangsaw.tasks.store.dataset.carried import (
+    DTYPE,
+    TEXTS,
+    list_variables,
+    restore_variable,
+    to_string_array,
+)
 from gangsaw.tasks.store.dataset.unpacked import is_packed
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.source import ROOT_NAME
 from gangsaw.tasks.store.state.history import read_history
 from gangsaw.tasks.store.state.job_folder import JobFolder
@@ -149,8 +155,8 @@ def verify(
         The job that writes it is not finished, or the check itself could not be done.
     """
     started = time.monotonic()
-    place = open_place(store, writable=adopt)
-    with leased(place) if adopt else nullcontext() as lease:
+    place = open_prefix(store, writable=adopt)
+    with hold_lease(place) if adopt else nullcontext() as lease:
         arrays, faulty = find_finished(place, with_foreign=adopt)
         wanted = _wanted(arrays, against)
         seen = library_variables(library, _by_name(arrays), getattr(against, "left_out", ()))
@@ -164,7 +170,7 @@ def verify(
         n_chunks = sum(array.n_chunks for array in arrays)
         meter = Meter(n_chunks, on_progress, started)
         paths = (place.folder, None if against is None else against.name)
-        sees = (options or Options()).seeing(*paths)
+        sees = (options or Options()).with_paths(*paths)
         notes = host_notes({a.name: a.metadata for a in arrays}, "decode", options)
         checked, checked_new = _check(arrays, [*wanted, *seen], meter, client, sees)
         problems += checked.problems
@@ -219,7 +225,9 @@ def _sizes(place: Place, arrays: Sequence[FinishedArray]) -> StoreSizes:
     own = [array for array in arrays if JobFolder(array.place).has_job] or list(arrays)
     raw = sum(array.manifest.raw_bytes for array in own)
     stored = sum(array.manifest.stored_bytes for array in own)
-    return StoreSizes(raw, stored, made_of(read_history(place, [array.name for array in own])))
+    return StoreSizes(
+        raw, stored, original_bytes_of(read_history(place, [array.name for array in own]))
+    )
 
 
 def _check(
@@ -228,7 +236,7 @@ def _check(
     meter: Meter,
     client: Client | None,
     options: Options | None,
-) -> tuple[Checked, list[NewChunks]]:
+) -> tuple[CheckResult, list[NewChunks]]:
     """Check all batches of all arrays; return the total, and the new chunks of each array.
 
     New chunks have no record in the manifest. If two sources have the same name, the latter is
@@ -238,15 +246,15 @@ def _check(
     problems: list[str] = []
     new: list[NewChunks] = [{} for _ in arrays]
 
-    def on_done(array: int, result: Checked) -> None:
+    def on_done(array: int, result: CheckResult) -> None:
         problems.extend(result.problems)
         new[array].update(result.new)
         meter.add(result.chunks, result.raw_bytes, result.stored_bytes)
 
-    works = [_work(array, _comparable(array, sources)) for array in arrays]
+    works = [_work(array, _find_comparable(array, sources)) for array in arrays]
     run_arrays("verify", works, on_done, client=client, options=options)
     found = meter.progress
-    return Checked(found.done, found.raw_bytes, found.stored_bytes, tuple(problems)), new
+    return CheckResult(found.done, found.raw_bytes, found.stored_bytes, tuple(problems)), new
 
 
 def _grown_notes(arrays: Sequence[FinishedArray], *, adopted: bool) -> Iterator[str]:
@@ -255,14 +263,16 @@ def _grown_notes(arrays: Sequence[FinishedArray], *, adopted: bool) -> Iterator[
         yield f"{note}: {'they are recorded now' if adopted else '--adopt records them'}"
 
 
-def _comparable(array: FinishedArray, sources: Mapping[str, SourceArray]) -> SourceArray | None:
+def _find_comparable(
+    array: FinishedArray, sources: Mapping[str, SourceArray]
+) -> SourceArray | None:
     """Return the source of an array; None if its shape differs, which is reported already."""
     source = sources.get(array.name or ROOT_NAME)
     is_same_shape = source is not None and source.shape == array.coder.grid.shape
     return source if is_same_shape else None
 
 
-def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records, Checked]:
+def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records, CheckResult]:
     coder = array.coder
     return ArrayWork(
         function=CheckChunks(
@@ -277,7 +287,7 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
         peak_bytes=transcode_bytes(
             coder.grid.shape, coder.grid.chunks, coder.dtype, source.chunks if source else None
         )
-        + ahead_bytes(source, array.place, coder.chunk_bytes)
+        + read_ahead_bytes(source, array.place, coder.chunk_bytes)
         + _unpacked_bytes(array, source),
         launch_batches=launch_batches(coder, array.batch_chunks, "decode"),
         n_chunks=array.n_chunks,
@@ -286,7 +296,7 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
 
 def _unpacked_bytes(array: FinishedArray, source: SourceArray | None) -> int:
     """Return the memory for the unpacked floats of a chunk in bytes; 0 if it is not packed."""
-    if source is None or not _holds_packed(array, source):
+    if source is None or not _is_packed_in_store(array, source):
         return 0
     return UNPACKED_COPIES * 8 * math.prod(array.coder.grid.chunks)
 
@@ -298,7 +308,7 @@ def _wanted(
     if against is None:
         return ()
     stored = _by_name(arrays)
-    found = restored_variables(against)
+    found = list_variables(against)
     return tuple(
         _in_stored_form(one, stored[one.name]) if one.name in stored else one for one in found
     )
@@ -311,7 +321,7 @@ def _by_name(arrays: Sequence[FinishedArray]) -> dict[str, FinishedArray]:
 def _in_stored_form(
     wanted: SourceArray | Coordinate, array: FinishedArray
 ) -> SourceArray | Coordinate:
-    was = restored(wanted)
+    was = restore_variable(wanted)
     return was if _kind_of(was) == _kind(array.coder) else wanted
 
 
@@ -344,7 +354,7 @@ def _difference(wanted: SourceArray | Coordinate, array: FinishedArray | None) -
         return f"{wanted.name}: the store holds items of another type"
     if not isinstance(wanted, Coordinate):
         had, has = _kind(array.coder), _kind_of(wanted)
-        if _holds_packed(array, wanted):
+        if _is_packed_in_store(array, wanted):
             had, has = (had[0], "items"), (has[0], "items")
         return "" if had == has else f"{wanted.name}: the store has {had}, the source {has}"
     is_same = array.coder.grid.shape == wanted.values.shape and same_items(
@@ -353,7 +363,7 @@ def _difference(wanted: SourceArray | Coordinate, array: FinishedArray | None) -
     return "" if is_same else f"{wanted.name}: the coordinate differs from the source's"
 
 
-def _holds_packed(array: FinishedArray, wanted: SourceArray | Coordinate) -> bool:
+def _is_packed_in_store(array: FinishedArray, wanted: SourceArray | Coordinate) -> bool:
     """Return True if the store has packed integers for the floats of a source."""
     of = wanted.values if isinstance(wanted, Coordinate) else wanted
     return is_packed(array.coder.array.attrs, array.coder.dtype, of.dtype)
@@ -365,7 +375,7 @@ def _packed_notes(
     """Yield a note for the user on each array of packed integers, compared by its values."""
     stored = _by_name(arrays)
     for one in wanted:
-        if (array := stored.get(one.name)) is not None and _holds_packed(array, one):
+        if (array := stored.get(one.name)) is not None and _is_packed_in_store(array, one):
             yield f"{one.name} is packed as {array.coder.dtype.name}: its values are compared"
 
 
@@ -399,11 +409,11 @@ def _kind_of(variable: SourceArray | Coordinate) -> tuple[tuple[int, ...], str]:
 
 def _whole(array: FinishedArray, wanted: Dtype) -> NumpyArray:
     place = array.place
-    with reading(str(place), array.name):
+    with convert_library_errors(str(place), array.name):
         values = np.asarray(zarr.open_array(place.store, path=place.path, mode="r")[...])
     if wanted.kind != "T" or values.dtype.kind not in TEXTS:
         return values
     try:
-        return as_text(values)  # for a single text, zarr returns str
+        return to_string_array(values)  # for a single text, zarr returns str
     except UnicodeError:
         return values

@@ -31,13 +31,13 @@ from gangsaw.tasks.radio.append.steps import (
     GroupMetadata,
     Steps,
     build_store,
+    read_group,
     refuse_other,
-    stored_group,
 )
 from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.arrays.chunks import METADATA, ArrayCoder
-from gangsaw.tasks.store.objects.prefix import open_place
-from gangsaw.tasks.store.state.lease import leased
+from gangsaw.tasks.store.objects.prefix import open_prefix
+from gangsaw.tasks.store.state.lease import hold_lease
 
 TIMES = 4096  # per chunk of the time coordinate: readers open one object for so many steps
 
@@ -103,13 +103,13 @@ class Appender:
     ) -> None:
         self._steps, self._durable = steps, durable
         self._encoder = StepEncoder(steps.shape, steps.dtype, steps.params)
-        self._place = open_place(target, writable=True)
+        self._place = open_prefix(target, writable=True)
         self._n_written = 0
         self._times: list[float] = []  # times of the current chunk of the time coordinate
         self._failure: str | None = None
         objects = build_store(self._place, steps, coords, self._time_chunk)
         with ExitStack() as stack:
-            self._lease = stack.enter_context(leased(self._place))
+            self._lease = stack.enter_context(hold_lease(self._place))
             self._held = stack
             self._begin(objects)
             self._held = stack.pop_all()
@@ -146,7 +146,7 @@ class Appender:
         JobFailed
             A chunk could not be written; earlier chunks stay readable.
         """
-        self._must_work()
+        self._check_usable()
         if not math.isfinite(time):
             raise BadParams(f"the time of a step must be a finite number, got {time}")
         frame = self._encoder.push(step)
@@ -162,7 +162,7 @@ class Appender:
         JobFailed
             The chunk could not be written.
         """
-        self._must_work()
+        self._check_usable()
         n_steps = self._first + self._encoder.waiting
         frame = self._encoder.finish() if n_steps > self._n_written else None
         if frame is not None:
@@ -202,18 +202,18 @@ class Appender:
         """Metadata of all arrays, as consolidated in the group's metadata."""
         return self._group["consolidated_metadata"]["metadata"]
 
-    def _must_work(self) -> None:
+    def _check_usable(self) -> None:
         if self._failure is not None:
             raise JobFailed(f"cannot append to {self._place}: {self._failure}")
 
     def _begin(self, objects: Mapping[str, Buffer]) -> None:
         """Create the store or continue it; the caller holds the lease."""
-        stored = stored_group(self._place, objects)
+        stored = read_group(self._place, objects)
         self._group: GroupMetadata = stored or json.loads(objects[METADATA].to_bytes())
         if stored is None:
             self._create(objects)
         else:
-            self._go_on(objects)
+            self._continue_store(objects)
 
     def _create(self, objects: Mapping[str, Buffer]) -> None:
         """Write all objects, the group's metadata last: only then is it a Zarr store."""
@@ -222,7 +222,7 @@ class Appender:
         self._put(rest)
         self._put({METADATA: objects[METADATA].to_bytes()})
 
-    def _go_on(self, objects: Mapping[str, Buffer]) -> None:
+    def _continue_store(self, objects: Mapping[str, Buffer]) -> None:
         """Read back the times and steps of the incomplete chunks."""
         refuse_other(self._place, self._metadata, objects, self._steps)
         self._place.clean()
@@ -253,7 +253,7 @@ class Appender:
         key = ArrayV3Metadata.from_dict(self._metadata[name]).encode_chunk_key(position)
         times = coder.encode(time_number, np.array(self._times))
         self._put({f"{name}/{key}": frame, f"{time}/{coder.key(time_number)}": times.to_bytes()})
-        self._put({METADATA: _json(self._group), **self._array_metadata()})  # in this order
+        self._put({METADATA: _parse_json(self._group), **self._array_metadata()})  # in this order
         self._n_written = n_steps
         if n_steps % self._time_chunk == 0:
             self._times.clear()
@@ -261,7 +261,7 @@ class Appender:
     def _array_metadata(self) -> dict[str, bytes]:
         """Return the metadata of both growing arrays, for readers that do not open the group."""
         names = self._steps.name, self._steps.dims[0]
-        return {f"{name}/{METADATA}": _json(self._metadata[name]) for name in names}
+        return {f"{name}/{METADATA}": _parse_json(self._metadata[name]) for name in names}
 
     def _put(self, objects: Mapping[str, bytes | memoryview]) -> None:
         """Write objects, each atomically. After an error the appender refuses further writes."""
@@ -277,5 +277,5 @@ class Appender:
             raise JobFailed(f"cannot write to {self._place}: {reason}") from error
 
 
-def _json(document: object) -> bytes:
+def _parse_json(document: object) -> bytes:
     return json.dumps(document, indent=2).encode()

@@ -24,7 +24,7 @@ from gangsaw.tasks.sources.source import Coordinate, Described
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.arrays.layout import ArrayLayout
 from gangsaw.tasks.store.objects.files import PARTIAL
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.skeleton import build_objects
 from gangsaw.tasks.store.state.lease import is_lease
 
@@ -108,7 +108,7 @@ class Steps:
 
 
 def build_store(
-    place: Place, steps: Steps, coords: Iterable[Coordinate], time_chunk: int
+    place: Prefix, steps: Steps, coords: Iterable[Coordinate], time_chunk: int
 ) -> Mapping[str, Buffer]:
     """Return all objects, by key, of a new store without steps.
 
@@ -155,7 +155,7 @@ def _check_coords(steps: Steps, coords: Iterable[Coordinate]) -> None:
             raise BadParams(f"{coordinate.name!r} has shape {shape}, its axes {wanted}")
 
 
-def stored_group(place: Place, objects: Mapping[str, Buffer]) -> GroupMetadata | None:
+def read_group(place: Prefix, objects: Mapping[str, Buffer]) -> GroupMetadata | None:
     """Return the group's metadata; None if there is no store yet.
 
     Raises
@@ -183,7 +183,7 @@ def _is_foreign(key: str, objects: Mapping[str, Buffer]) -> bool:
 
 
 def refuse_other(
-    place: Place, stored: ArraysMetadata, objects: Mapping[str, Buffer], steps: Steps
+    place: Prefix, stored: ArraysMetadata, objects: Mapping[str, Buffer], steps: Steps
 ) -> None:
     """Raise BadParams if the stored arrays differ from those that these steps would create."""
     wanted = json.loads(objects[METADATA].to_bytes())["consolidated_metadata"]["metadata"]
@@ -200,7 +200,7 @@ def refuse_other(
     there_group = zarr.open_group(StorePath(place.store, place.path), mode="r")
     here_group = zarr.open_group(MemoryStore(dict(objects)), mode="r")
     for name in set(wanted) - set(grown):
-        if not _same(_values(there_group, name), _values(here_group, name)):
+        if not _is_same(_values(there_group, name), _values(here_group, name)):
             raise BadParams(f"{place} holds other steps: values of {name!r} differ")
 
 
@@ -220,5 +220,5 @@ def _values(group: zarr.Group, name: str) -> NumpyArray:
     return np.asarray(array[...])
 
 
-def _same(there: NumpyArray, here: NumpyArray) -> bool:
+def _is_same(there: NumpyArray, here: NumpyArray) -> bool:
     return np.array_equal(there, here, equal_nan=there.dtype.kind in "fc")

@@ -19,10 +19,10 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, JobFailed
 from gangsaw.codecs.core.plugins.extras import extras_named
-from gangsaw.tasks.engine.report.failure import ChunkFailed, naming
+from gangsaw.tasks.engine.report.failure import ChunkFailed, name_failed_chunk
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.formats.exporting.atomic import whole_files, whole_folder
-from gangsaw.tasks.radio.export.mark import write_note
+from gangsaw.tasks.formats.exporting.atomic import write_whole_files, write_whole_folder
+from gangsaw.tasks.radio.export.mark import write_incomplete_note
 from gangsaw.tasks.radio.measurement_sets.files import FILE, put_files
 from gangsaw.tasks.radio.measurement_sets.managers import MANAGER, put_manager
 from gangsaw.tasks.radio.radio import (
@@ -31,7 +31,7 @@ from gangsaw.tasks.radio.radio import (
     TemplatePart,
     describe_error,
     find_template,
-    remedy,
+    suggest_remedy,
 )
 from gangsaw.tasks.radio.rows import Put, Rows, Run
 from gangsaw.tasks.sources.source import Coordinate, Source, SourceArray
@@ -79,7 +79,7 @@ def export_radio(
 def _mark(source: Source, part: Path, kind: str) -> None:
     """Write a note into a file that samples of damaged blocks are fill values."""
     if text := mark_of(source):
-        write_note(part, kind, text)
+        write_incomplete_note(part, kind, text)
 
 
 def check_whole(source: Source, damage: Damage) -> None:
@@ -101,7 +101,7 @@ def check_template_kind(source: Source, kind: str) -> None:
     if template is None:
         raise BadParams(
             f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT "
-            f"file, without which none is written: {remedy(source)}, or decompress to Zarr"
+            f"file, without which none is written: {suggest_remedy(source)}, or decompress to Zarr"
         )
     written = template.format if kind == "hdf5" and template.format in OF_HDF5 else kind
     if written != template.format and "hdf5" in (written, template.format):
@@ -111,10 +111,10 @@ def check_template_kind(source: Source, kind: str) -> None:
 @contextmanager
 def _target(path: Path, kind: str, *, overwrite: bool) -> Iterator[Path]:
     if kind == "ms":
-        with whole_folder(path, "table.dat", overwrite=overwrite) as part:
+        with write_whole_folder(path, "table.dat", overwrite=overwrite) as part:
             yield part
     else:
-        with whole_files([path], overwrite=overwrite) as (part,):
+        with write_whole_files([path], overwrite=overwrite) as (part,):
             yield part
 
 
@@ -168,7 +168,7 @@ class _OpenColumns:
         if missing := [item for item in self.part.items if item not in there]:
             raise BadParams(
                 f"{source.name}: {', '.join(missing)} of the source must be there to write it "
-                f"again: {remedy(source)}"
+                f"again: {suggest_remedy(source)}"
             )
         rows = self.part.rows.shape
         for array in self.arrays:
@@ -186,7 +186,7 @@ class _OpenColumns:
         """Write all columns: coordinates at once, arrays chunk by chunk."""
         rows = self.part.rows
         for coord in self.coords:
-            values = rows.spread(np.asarray(coord.values), coord.dims)
+            values = rows.repeat_for_rows(np.asarray(coord.values), coord.dims)
             put(str(coord.attrs["item"]))(slice(0, rows.n_rows), values)
         for array in self.arrays:
             _write(array, rows, put(str(array.attrs["item"])), meter)
@@ -229,7 +229,7 @@ def _write(array: SourceArray, rows: Rows, put: Put, meter: Meter) -> None:
 def _read(array: SourceArray, grid: ChunkGrid, number: int) -> NumpyArray:
     """Return the samples of a chunk; raise JobFailed, which names it, if it cannot be read."""
     try:
-        with naming(f"{number} of {array.name}"):
+        with name_failed_chunk(f"{number} of {array.name}"):
             return array.read(grid.region(number))
     except ChunkFailed as error:
         raise JobFailed(str(error)) from error
@@ -258,9 +258,9 @@ def _fill_hdf5(template: Template, path: Path) -> Iterator[PutColumn]:
 @contextmanager
 def _fill_uvfits(template: Template, path: Path) -> Iterator[PutColumn]:
     with extras_named(str(path)):
-        from gangsaw.tasks.radio.uvdata.uvfits import fill
+        from gangsaw.tasks.radio.uvdata.uvfits import write_empty_file
 
-        put = fill(template.data, path)
+        put = write_empty_file(template.data, path)
     yield lambda _, item: put(item)
 
 

@@ -12,7 +12,7 @@ BLOCK, CARD = 2880, 80  # bytes, of a header of FITS
 CARD_TEXT = 70  # of a text in a card
 
 
-def write_note(path: Path, kind: str, text: str) -> None:
+def write_incomplete_note(path: Path, kind: str, text: str) -> None:
     """Write a note into a file: as an HDF5 attribute, a table keyword, or in the FITS history."""
     if kind == "ms":
         _mark_table(path, text)

@@ -29,10 +29,10 @@ from gangsaw.tasks.radio.radio import (
     RadioSource,
     RowsPart,
     VariableSelection,
+    add_left_out,
     key_coordinates,
     make_source,
     select_variables,
-    without,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, map_rows_to_axes
 from gangsaw.tasks.sources.open_files import cache_open_files
@@ -184,7 +184,7 @@ class _Opening:
         lost = self.selection.without(self.name, find_large_datasets(self.file, emptied))
         template = (kind, make_hdf5_template(self.file, emptied, {one.name for one in lost}))
         parts = [RowsPart("", columns, coords)]
-        return without(
+        return add_left_out(
             make_source(self.name, self.path, parts, template, compare_hdf5_templates), lost
         )
 

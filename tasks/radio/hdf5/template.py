@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.radio.radio import beyond
+from gangsaw.tasks.radio.radio import list_largest
 from gangsaw.tasks.store.dataset.losses import Refused
 from gangsaw.tasks.store.dataset.variables import MOST_WHOLE
 
@@ -33,7 +33,7 @@ def find_large_datasets(file: h5py.File, emptied: Collection[str]) -> list[Refus
         "{} MiB beside the visibilities; such datasets are copied whole, but no more than "
         f"{MOST_WHOLE >> 20} MiB"
     )
-    found = beyond(sizes, MOST_WHOLE)
+    found = list_largest(sizes, MOST_WHOLE)
     return [Refused(name, f"has {reason.format(size >> 20)}") for name, size in found]
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
-from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
+from gangsaw.tasks.radio.independent_readers.selection import select_arrays
 from gangsaw.tasks.radio.libraries.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.sources.open_files import cache_open_files
 from gangsaw.tasks.sources.source import Described, Region, SourceArray

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
-from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers
+from gangsaw.tasks.radio.independent_readers.selection import select_arrays
 from gangsaw.tasks.radio.independent_readers.uvdata_arrays import (
     key_arrays,
     open_uvdata_reader,

@@ -13,8 +13,8 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
 from gangsaw.tasks.formats.hdf5.filters import open_hdf5
-from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
+from gangsaw.tasks.radio.independent_readers.selection import select_arrays
 from gangsaw.tasks.sources.source import Described, Region
 
 if TYPE_CHECKING:

@@ -49,13 +49,13 @@ class RowNumbers:
         found[order] = values
         return found.reshape(*rows.shape, *values.shape[1:])
 
-    def axis(self, number: int) -> RowNumbers:
+    def numbers_along(self, number: int) -> RowNumbers:
         """Return the row numbers along one axis, for values that vary only along it."""
         return RowNumbers(self.shape[number : number + 1], self.steps[number : number + 1])
 
     def keys(self) -> tuple[RowNumbers, RowNumbers]:
         """Return the row numbers of times, and of baselines; all rows for both without a grid."""
-        return self.axis(0), self.axis(len(self.shape) - 1)
+        return self.numbers_along(0), self.numbers_along(len(self.shape) - 1)
 
 
 def find_row_numbers(

@@ -12,9 +12,9 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader, library
-from gangsaw.tasks.radio.independent_readers.chosen import select_arrays
 from gangsaw.tasks.radio.independent_readers.row_numbers import RowNumbers, find_row_numbers
-from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
+from gangsaw.tasks.radio.independent_readers.selection import select_arrays
+from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, silence_pyuvdata
 from gangsaw.tasks.sources.source import Described, Region
 from gangsaw.tasks.store.objects.versions import version_of
 
@@ -68,7 +68,7 @@ def read_uvdata(path: str, kind: str, version: str, is_header: bool) -> UVData:
 
     uvdata = UVData()
     some = {"read_data": False} if is_header and kind == "uvfits" else {}
-    with quiet_and_offline():
+    with silence_pyuvdata():
         uvdata.read(path, file_type=kind, **some, **AS_IT_IS)
     return uvdata
 

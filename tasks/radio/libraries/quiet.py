@@ -11,7 +11,7 @@ AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
 
 
 @contextmanager
-def quiet_and_offline() -> Iterator[None]:
+def silence_pyuvdata() -> Iterator[None]:
     """Suppress warnings of pyuvdata, and downloads of sites and clocks by astropy."""
     from astropy.coordinates import EarthLocation
     from astropy.utils import iers

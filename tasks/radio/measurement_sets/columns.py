@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
-from gangsaw.tasks.radio.radio import beyond
+from gangsaw.tasks.radio.radio import list_largest
 from gangsaw.tasks.store.dataset.losses import Refused
 from gangsaw.tasks.store.dataset.variables import MOST_WHOLE
 
@@ -79,7 +79,7 @@ def find_large_columns(irregular: Mapping[str, int]) -> list[Refused]:
         "{} MiB in some rows only, of several extents or of texts; such columns are copied whole, "
         f"but no more than {MOST_WHOLE >> 20} MiB"
     )
-    found = beyond(irregular, MOST_WHOLE)
+    found = list_largest(irregular, MOST_WHOLE)
     return [Refused(name, f"has {reason.format(size >> 20)}") for name, size in found]
 
 

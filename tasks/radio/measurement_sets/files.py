@@ -14,7 +14,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.radio.radio import ColumnArray, remedy
+from gangsaw.tasks.radio.radio import ColumnArray, suggest_remedy
 from gangsaw.tasks.radio.rows import Rows, Run
 from gangsaw.tasks.sources.source import Region, Source, SourceArray
 from gangsaw.tasks.store.dataset.variables import SMALL
@@ -76,7 +76,7 @@ def put_files(
     if missing := sorted(set(names) - found.keys()):
         raise BadParams(
             f"{source.name}: {', '.join(missing)} of the source must be there to write it again: "
-            f"{remedy(source)}"
+            f"{suggest_remedy(source)}"
         )
     for name, array in found.items():
         file = (path / name).resolve()

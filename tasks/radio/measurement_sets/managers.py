@@ -48,7 +48,7 @@ class StoredManager(Manager):
 
 def manager_files(path: str, version: str, table: tables.table) -> Iterator[FileBytes]:
     """Yield the files of the main table's storage managers that compress by rounding values."""
-    for manager in _inexact(table):
+    for manager in _inexact_managers(table):
         file = _file(path, manager)
         if file.is_file():
             name = f"{'_'.join(manager['COLUMNS'])}.{manager['TYPE']}"
@@ -61,19 +61,19 @@ def computed_columns(path: str, table: tables.table) -> set[str]:
 
     If written again, their values would be rounded into those others once more.
     """
-    found = (m for m in _inexact(table) if not _files(path, m))
+    found = (m for m in _inexact_managers(table) if not _files(path, m))
     return {column for manager in found for column in manager["COLUMNS"]}
 
 
 def refused_columns(path: str, table: tables.table) -> Iterator[Refused]:
     """Yield the columns of managers with several files or a folder, which cannot be stored."""
-    for manager in _inexact(table):
+    for manager in _inexact_managers(table):
         if _files(path, manager) and not _file(path, manager).is_file():
             reason = f"is stored by {manager['TYPE']}, whose files cannot be carried, as numbers"
             yield from (Refused(column, reason) for column in manager["COLUMNS"])
 
 
-def replaced(
+def replace_managers(
     path: str, managers: Mapping[str, StoredManager]
 ) -> dict[str, StoredManager | dict[str, object]]:
     """Replace storage managers that round values in files by tiled ones; return all managers.
@@ -84,7 +84,7 @@ def replaced(
     tiled = {"TYPE": "TiledShapeStMan", "SPEC": {}}
 
     def is_replaced(manager: StoredManager) -> bool:
-        return manager["TYPE"] in FORWARD or (_rounds(manager) and bool(_files(path, manager)))
+        return manager["TYPE"] in FORWARD or (_is_rounding(manager) and bool(_files(path, manager)))
 
     return {key: {**m, **tiled} if is_replaced(m) else m for key, m in managers.items()}
 
@@ -108,7 +108,7 @@ def put_manager(path: Path, array: SourceArray, write: Callable[[Path], None]) -
         main.removecols(columns)
         info = {"TYPE": manager["TYPE"], "NAME": manager["NAME"], "SPEC": manager["SPEC"]}
         main.addcols(tables.maketabdesc(described), info)
-        (made,) = (m for m in _inexact(main) if set(m["COLUMNS"]) == set(columns))
+        (made,) = (m for m in _inexact_managers(main) if set(m["COLUMNS"]) == set(columns))
         file = _file(str(path), made)
     write(file)
 
@@ -117,12 +117,12 @@ def _manager(array: SourceArray) -> Manager:
     return cast("Manager", array.attrs[MANAGER])
 
 
-def _rounds(manager: StoredManager) -> bool:
+def _is_rounding(manager: StoredManager) -> bool:
     return manager["TYPE"] not in EXACT | FORWARD
 
 
-def _inexact(table: tables.table) -> list[StoredManager]:
-    return [m for m in table.getdminfo().values() if _rounds(m)]
+def _inexact_managers(table: tables.table) -> list[StoredManager]:
+    return [m for m in table.getdminfo().values() if _is_rounding(m)]
 
 
 def _file(path: str, manager: StoredManager) -> Path:

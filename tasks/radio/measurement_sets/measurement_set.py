@@ -47,11 +47,11 @@ from gangsaw.tasks.radio.radio import (
     RadioSource,
     RowsPart,
     VariableSelection,
+    add_left_out,
     describe_error,
     key_coordinates,
     make_source,
     select_variables,
-    without,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, map_rows_to_axes
 from gangsaw.tasks.sources.open_files import cache_open_files
@@ -176,7 +176,7 @@ def _open(path: str, absolute: str, wanted: str, choice: VariableSelection) -> R
     kept = () if some else tuple(name for name in odd if name not in left)
     apart = tuple(str(file.attrs[FILE]) for file in large)
     template = make_ms_template(absolute, table, kept, left, apart)
-    return without(
+    return add_left_out(
         make_source(path, absolute, parts, ("ms", template), compare_ms_templates, apart), lost
     )
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.radio.measurement_sets.managers import replaced
+from gangsaw.tasks.radio.measurement_sets.managers import replace_managers
 from gangsaw.tasks.store.objects.versions import LOCK
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def make_ms_template(
     buffer = io.BytesIO()
     with TemporaryDirectory() as folder, tarfile.open(fileobj=buffer, mode="w") as archive:
         empty = Path(folder) / "main"
-        managers = replaced(path, table.getdminfo())
+        managers = replace_managers(path, table.getdminfo())
         table.copy(str(empty), deep=True, valuecopy=True, dminfo=managers, copynorows=True).close()
         if without:
             _remove(empty, without)

@@ -9,9 +9,9 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import extras_named
-from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
+from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, silence_pyuvdata
 from gangsaw.tasks.radio.radio import describe_error
-from gangsaw.tasks.radio.uvdata.uvfits import visibilities
+from gangsaw.tasks.radio.uvdata.uvfits import read_visibilities
 
 if TYPE_CHECKING:
     from pyuvdata import UVData
@@ -26,7 +26,7 @@ def convert(source: Path, target: Path, from_kind: str, to_kind: str) -> None:
 
     Raises BadParams if the format cannot represent them bit for bit.
     """
-    with extras_named(str(target)), quiet_and_offline():
+    with extras_named(str(target)), silence_pyuvdata():
         try:
             uvdata = _read(source, from_kind)
             _check_exact(uvdata, to_kind)
@@ -49,7 +49,7 @@ def _read(path: Path, kind: str) -> UVData:
         options["ignore_single_chan"] = False  # pyuvdata's default ignores them as averages
     uvdata = UVData()
     uvdata.read(str(path), file_type=READ[kind], **options)
-    if kind == "uvfits" and (exact := visibilities(str(path))) is not None:
+    if kind == "uvfits" and (exact := read_visibilities(str(path))) is not None:
         uvdata.data_array = exact
     return uvdata
 

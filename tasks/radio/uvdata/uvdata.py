@@ -24,7 +24,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.radio.hdf5.hdf5 import UVH5_ROWS, open_radio_hdf5
-from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
+from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, silence_pyuvdata
 from gangsaw.tasks.radio.radio import (
     ALL,
     FREQUENCY,
@@ -33,10 +33,10 @@ from gangsaw.tasks.radio.radio import (
     RadioSource,
     RowsPart,
     VariableSelection,
+    add_left_out,
     describe_error,
     make_source,
     select_variables,
-    without,
 )
 from gangsaw.tasks.radio.rows import TIME, Run
 from gangsaw.tasks.radio.uvdata.fits_sizes import CARD, check_fits_headers
@@ -45,11 +45,11 @@ from gangsaw.tasks.radio.uvdata.uvfits import (
     WEIGHT,
     RandomGroups,
     compare_uvfits_templates,
-    conjugated,
+    conjugate,
     find_groups,
     make_uvfits_template,
 )
-from gangsaw.tasks.radio.uvdata.uvfits import columns as group_columns
+from gangsaw.tasks.radio.uvdata.uvfits import find_columns as group_columns
 from gangsaw.tasks.sources.source import Region
 from gangsaw.tasks.store.objects.versions import version_of
 
@@ -97,7 +97,7 @@ def open_miriad(path: str, selection: VariableSelection = ALL) -> RadioSource:
     found = _open(path, "miriad")
     keywords = _described(found.path, "miriad", version_of(found.path)).extra_keywords
     lost = selection.without(path, [*lost_of_miriad(path, keywords)])
-    return select_variables(without(found, lost), selection.variables)
+    return select_variables(add_left_out(found, lost), selection.variables)
 
 
 def open_uvfits(path: str, selection: VariableSelection = ALL) -> RadioSource:
@@ -119,7 +119,7 @@ def open_uvfits(path: str, selection: VariableSelection = ALL) -> RadioSource:
     if groups is not None:
         return select_variables(_with_groups(found, groups), selection.variables)
     lost = selection.without(path, [*lost_of_uvfits(absolute)])
-    return select_variables(without(found, lost), selection.variables)
+    return select_variables(add_left_out(found, lost), selection.variables)
 
 
 def _with_groups(found: RadioSource, groups: RandomGroups) -> RadioSource:
@@ -215,7 +215,7 @@ def _groups(path: str) -> dict[str, RowReader]:
     with fits.open(path, memmap=True) as file:
         groups = file[0].data  # still mapped after the file is closed
     pick = {
-        "visdata": lambda cells: conjugated(cells[..., :WEIGHT]),
+        "visdata": lambda cells: conjugate(cells[..., :WEIGHT]),
         "flags": lambda cells: cells[..., WEIGHT] <= 0,
         "nsamples": lambda cells: np.abs(cells[..., WEIGHT]),
     }
@@ -240,7 +240,7 @@ class _Groups:
 def _read_errors(path: str) -> Iterator[None]:
     """Raise BadParams with one line of pyuvdata's message for a file that it cannot read."""
     try:
-        with extras_named(path), quiet_and_offline():
+        with extras_named(path), silence_pyuvdata():
             yield
     except BadParams:
         raise

@@ -117,7 +117,7 @@ def _opened(path: str, groups: RandomGroups, version: str) -> Floats:
     return groups.mapped(path, "r")
 
 
-def columns(
+def find_columns(
     path: str, version: str, groups: RandomGroups, rows: Rows, used_names: Collection[str]
 ) -> Iterator[GroupsColumn]:
     """Yield the columns of a file's random groups; none has a name in `used_names`."""
@@ -192,11 +192,11 @@ def _values(groups: RandomGroups, item: str, floats: Floats) -> NumpyArray:
         return floats[:, first] if last - first == 1 else floats[:, first:last]
     cells = groups.samples(floats)
     if item == VISIBILITIES:
-        return conjugated(cells[..., :WEIGHT])
+        return conjugate(cells[..., :WEIGHT])
     return cells[..., WEIGHT] if item == WEIGHTS else cells[..., WEIGHT] <= 0
 
 
-def conjugated(pairs: Floats) -> NDArray[np.complex64]:
+def conjugate(pairs: Floats) -> NDArray[np.complex64]:
     """Return pairs as visibilities of pyuvdata's convention: flip the sign bits of imaginary parts.
 
     pairs : (..., 2) float32
@@ -215,12 +215,12 @@ def make_uvfits_template(path: str, groups: RandomGroups) -> NDArray[np.uint8]:
         return np.frombuffer(head + file.read(), np.uint8)
 
 
-def fill(template: NDArray[np.uint8], path: Path) -> Callable[[str], Put]:
+def write_empty_file(template: NDArray[np.uint8], path: Path) -> Callable[[str], Put]:
     """Write the file of a template without its samples, to be filled column by column.
 
     The returned function maps a column to the function that writes its rows.
     """
-    groups = _between(template, path)
+    groups = _layout_of_groups(template, path)
     with path.open("wb") as file:
         file.write(template[: groups.offset].tobytes())
         file.truncate(groups.end)
@@ -234,7 +234,7 @@ def fill(template: NDArray[np.uint8], path: Path) -> Callable[[str], Put]:
     return put
 
 
-def _between(template: NDArray[np.uint8], path: Path) -> RandomGroups:
+def _layout_of_groups(template: NDArray[np.uint8], path: Path) -> RandomGroups:
     """Return the layout of the groups that a template's header describes, by a file at `path`."""
     path.write_bytes(template.tobytes())
     groups = find_groups(str(path))
@@ -253,15 +253,15 @@ def _put(groups: RandomGroups, item: str, floats: Floats, values: NumpyArray) ->
         cells[..., WEIGHT] = values
         return
     pairs = np.ascontiguousarray(values, np.complex64)[..., None].view(np.float32)
-    cells[..., :WEIGHT] = conjugated(pairs)[..., None].view(np.float32)
+    cells[..., :WEIGHT] = conjugate(pairs)[..., None].view(np.float32)
 
 
-def visibilities(path: str) -> NDArray[np.complex64] | None:
+def read_visibilities(path: str) -> NDArray[np.complex64] | None:
     """Return all visibilities of a file bit for bit; None if the groups are not plain float32."""
     groups = find_groups(path)
     if groups is None:
         return None
-    return conjugated(groups.samples(groups.mapped(path, "r"))[..., :WEIGHT])
+    return conjugate(groups.samples(groups.mapped(path, "r"))[..., :WEIGHT])
 
 
 def compare_uvfits_templates(stored: NumpyArray, wanted: NumpyArray) -> list[str]:

@@ -19,11 +19,11 @@ from gangsaw.tasks.console.output import (
     size,
     write_json,
 )
-from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import Again, Shown
+from gangsaw.tasks.console.panels import expand_panels
+from gangsaw.tasks.console.parts import ExistingTarget, OutputOptions
 
 
-@panels
+@expand_panels
 def index(
     store: Annotated[str, typer.Argument(help="Zarr store of text or of a genome.")],
     *,
@@ -44,9 +44,9 @@ def index(
         ),
     ] = None,
     cluster: Hosts,
-    again: Again,
+    again: ExistingTarget,
     dry_run: opt.DryRun = False,
-    shown: Shown,
+    shown: OutputOptions,
 ) -> None:
     """Index the text or the bases of a store for gangsaw search.
 

@@ -13,9 +13,9 @@ import typer
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.cluster import Near
+from gangsaw.tasks.console.cluster import LocalWorkers
 from gangsaw.tasks.console.output import progress_bar
-from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.panels import expand_panels
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.report.progress import OnProgress
@@ -25,7 +25,7 @@ NONE_FOUND = 1  # exit code of grep
 
 
 @dataclass(frozen=True)
-class Sought:
+class PatternNotation:
     """Command-line options for the notation of patterns: escapes, hexadecimal or files."""
 
     PANEL: ClassVar[str] = "Patterns"
@@ -84,14 +84,14 @@ class SearchOutput:
     ] = 0
 
 
-@panels
+@expand_panels
 def search(
     store: Annotated[str, typer.Argument(help="Zarr store with an index of gangsaw index.")],
     patterns: Annotated[
         list[str] | None, typer.Argument(help="Patterns to search for.", metavar="[patterns]...")
     ] = None,
     *,
-    sought: Sought,
+    sought: PatternNotation,
     shown: SearchOutput,
     index: Annotated[
         str, typer.Option(help="Index to use. (default: STORE.index.zarr)", show_default=False)
@@ -102,7 +102,7 @@ def search(
             help="Name of the array to search, if several are indexed.", show_default=False
         ),
     ] = None,
-    cluster: Near,
+    cluster: LocalWorkers,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:

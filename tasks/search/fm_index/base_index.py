@@ -17,15 +17,15 @@ from gangsaw.tasks.search.fm_index.base_runs import (
     check_base_runs,
     split_at_breaks,
 )
-from gangsaw.tasks.search.fm_index.by_rows import RowIndex
-from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack_index
+from gangsaw.tasks.search.fm_index.packed import Bytes, UnpackedIndex, pack_index
+from gangsaw.tasks.search.fm_index.row_index import RowIndex
 from gangsaw.tasks.search.fm_index.samples import (
     Positions,
     Suffixes,
+    build_samples,
+    check_samples,
+    find_seeds,
     locate_rows,
-    made_samples,
-    opened_samples,
-    seeds_of,
 )
 from gangsaw.tasks.search.kernels import bases, bits, walks
 from gangsaw.tasks.search.kernels.patterns import AT_ONCE, N_BASES, fill_table, rows_of_bases
@@ -55,7 +55,7 @@ class BaseIndex(RowIndex):
     _tables: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
     @classmethod
-    def made(cls, bases: Bytes, borders: Positions = NO_BORDERS, rate: int = RATE) -> BaseIndex:
+    def build(cls, bases: Bytes, borders: Positions = NO_BORDERS, rate: int = RATE) -> BaseIndex:
         """Build the index of base codes (n,) uint8, with the position of every `rate`-th suffix.
 
         borders : (b,) int64, ascending, record borders; no pattern matches across them
@@ -63,21 +63,21 @@ class BaseIndex(RowIndex):
         It takes 8 bytes of memory per letter if runs are long.
         """
         text, runs = split_at_breaks(bases, borders)
-        return cls.of_runs(text, suffix_array(text), runs, bases.size, rate)
+        return cls.build_from_runs(text, suffix_array(text), runs, bases.size, rate)
 
     @classmethod
-    def of_runs(
+    def build_from_runs(
         cls, text: Bytes, suffixes: Suffixes, runs: BaseRuns, n: int, rate: int
     ) -> BaseIndex:
         """Build the index of n letters from their runs of bases and the suffix array of these."""
-        samples = made_samples(text, suffixes, rate, has_breaks=True)
+        samples = build_samples(text, suffixes, rate, has_breaks=True)
         words = aligned_zeros(bases.count_row_words(text.size + 1), np.uint64)
         odd = np.empty(max(1, runs.positions.size), np.int64)
         used = bases.fill_rows(text, suffixes, words, odd)
         return cls(n, _rows(words, odd[:used], text.size + 1), samples, runs)
 
     @classmethod
-    def opened(cls, data: Opened) -> BaseIndex:
+    def unpack(cls, data: UnpackedIndex) -> BaseIndex:
         """Return the index in an unpacked header and body; raise CorruptChunk if inconsistent."""
         n, rate, n_samples, n_text, n_odd, n_runs, *_ = data.fields
         if data.kind != KIND:
@@ -94,9 +94,9 @@ class BaseIndex(RowIndex):
         if n_odd != max(1, n_runs):
             raise CorruptChunk("the index has other breaks than its runs")
         of = _rows(words, odd.astype(np.int64), n_text + 1)
-        return cls(n, of, opened_samples(marks, places, rate, n_text), runs)
+        return cls(n, of, check_samples(marks, places, rate, n_text), runs)
 
-    def packed(self) -> Bytes:
+    def pack(self) -> Bytes:
         """Pack the index into bytes (m,) uint8, the input of `unpack_index` and `open_index`."""
         runs, odd = self.runs, self.of.odd.astype("<u4")
         n_text = int(self.of.firsts[N_BASES]) - 1
@@ -133,7 +133,7 @@ class BaseIndex(RowIndex):
         They are starts in the query and positions in the text, (k,) int64. Matches that extend to
         the left are left out. Raises BadParams for too many.
         """
-        begins, rows = seeds_of(self.of, query, length)
+        begins, rows = find_seeds(self.of, query, length)
         return begins, self.locate_rows(rows)
 
     def locate_rows(self, rows: Positions) -> Positions:

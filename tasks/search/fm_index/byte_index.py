@@ -14,14 +14,15 @@ from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_bytes
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.codes import codes_of, lengths_for, nodes_of
-from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack_index
+from gangsaw.tasks.search.fm_index.packed import Bytes, UnpackedIndex, pack_index
+from gangsaw.tasks.search.fm_index.row_index import RowIndex
 from gangsaw.tasks.search.fm_index.samples import (
     Positions,
     Suffixes,
+    build_samples,
+    check_samples,
+    find_seeds,
     locate_rows,
-    made_samples,
-    opened_samples,
-    seeds_of,
 )
 from gangsaw.tasks.search.kernels import bits, tree, walks
 from gangsaw.tasks.search.kernels.patterns import AT_ONCE, LANE, rows_of_bytes
@@ -46,16 +47,16 @@ class ByteIndex(RowIndex):
     samples: walks.Samples
 
     @classmethod
-    def made(cls, text: Bytes, rate: int = RATE) -> ByteIndex:
+    def build(cls, text: Bytes, rate: int = RATE) -> ByteIndex:
         """Build the index of a text (n,) uint8, with the position of every `rate`-th suffix."""
-        return cls.of_text(text, suffix_array(text), rate)
+        return cls.build_from_suffixes(text, suffix_array(text), rate)
 
     @classmethod
-    def of_text(cls, text: Bytes, suffixes: Suffixes, rate: int) -> ByteIndex:
+    def build_from_suffixes(cls, text: Bytes, suffixes: Suffixes, rate: int) -> ByteIndex:
         """Build the index of a text from its suffix array."""
         counts = count_byte_values(text)
         lengths = lengths_for(counts)
-        samples = made_samples(text, suffixes, rate, has_breaks=False)
+        samples = build_samples(text, suffixes, rate, has_breaks=False)
         transformed, primary = np.empty(text.size, np.uint8), 0
         if text.size:
             primary = int(tree.gather_bytes_before(text, suffixes, transformed))
@@ -68,7 +69,7 @@ class ByteIndex(RowIndex):
         return cls(text.size, _rows(words, counts, lengths, primary), samples)
 
     @classmethod
-    def opened(cls, data: Opened) -> ByteIndex:
+    def unpack(cls, data: UnpackedIndex) -> ByteIndex:
         """Return the index in an unpacked header and body; raise CorruptChunk if inconsistent."""
         n, rate, n_samples, primary, n_bits, *_ = data.fields
         if data.kind != KIND:
@@ -83,9 +84,9 @@ class ByteIndex(RowIndex):
         if int(counts.sum()) != n or not (primary <= n and (primary > 0) == (n > 0)):
             raise CorruptChunk("counts of bytes are not those of a text")
         of = _rows(words, counts, lengths, primary, n_bits)
-        return cls(n, of, opened_samples(marks, places, rate, n))
+        return cls(n, of, check_samples(marks, places, rate, n))
 
-    def packed(self) -> Bytes:
+    def pack(self) -> Bytes:
         """Pack the index into bytes (m,) uint8, the input of `unpack_index` and `open_index`."""
         counts = np.diff(self.of.firsts).astype("<u4")
         n_bits = int((counts.astype(np.int64) * self.of.lengths).sum())
@@ -113,7 +114,7 @@ class ByteIndex(RowIndex):
         They are starts in the query and positions in the text, (k,) int64. Matches that extend to
         the left are left out. Raises BadParams for too many.
         """
-        begins, rows = seeds_of(self.of, query, length)
+        begins, rows = find_seeds(self.of, query, length)
         return begins, self.locate_rows(rows)
 
     def locate_rows(self, rows: Positions) -> Positions:

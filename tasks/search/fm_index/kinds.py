@@ -41,12 +41,12 @@ def build_text_index(kind: Kind, symbols: Bytes, borders: Positions, rate: int) 
     text, runs = split_at_breaks(symbols, borders) if kind == "bases" else (symbols, None)
     suffixes = suffix_array(text)
     if text.size and FEW_RUNS * count_runs(text, suffixes) < text.size:
-        found = RepeatIndex.made(text, suffixes, runs, symbols.size)
-        if found.packed().size < _plain_bytes(text, runs, rate):
+        found = RepeatIndex.build(text, suffixes, runs, symbols.size)
+        if found.pack().size < _plain_bytes(text, runs, rate):
             return found
     if runs is None:
-        return ByteIndex.of_text(text, suffixes, rate)
-    return BaseIndex.of_runs(text, suffixes, runs, symbols.size, rate)
+        return ByteIndex.build_from_suffixes(text, suffixes, rate)
+    return BaseIndex.build_from_runs(text, suffixes, runs, symbols.size, rate)
 
 
 def is_of(index: TextIndex, kind: Kind) -> bool:
@@ -62,11 +62,11 @@ def open_index(data: Bytes) -> TextIndex:
     if found.fields[0] > MAX_TEXT_SIZE:
         raise CorruptChunk(f"an index of {found.fields[0]:,} letters")
     if found.kind == base_index.KIND:
-        return BaseIndex.opened(found)
+        return BaseIndex.unpack(found)
     if found.kind == byte_index.KIND:
-        return ByteIndex.opened(found)
+        return ByteIndex.unpack(found)
     if found.kind == repeat_index.KIND:
-        return RepeatIndex.opened(found)
+        return RepeatIndex.unpack(found)
     raise CorruptChunk(f"an index of kind {found.kind}")
 
 

@@ -31,7 +31,7 @@ class Section(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Opened:
+class UnpackedIndex:
     """Packed index as an unpacked header with a valid checksum, and the bytes after it.
 
     Attributes
@@ -59,11 +59,11 @@ class Arrays:
     def take(self, size: int, kind: type[ScalarT]) -> npt.NDArray[ScalarT]:
         """Return the next array, of `size` items; raise CorruptChunk if the bytes end in it."""
         n_bytes = size * np.dtype(kind).itemsize
-        if padded(n_bytes) > self._body.size - self._at:
+        if pad_to_lines(n_bytes) > self._body.size - self._at:
             raise CorruptChunk("arrays of the index are cut")
         array: npt.NDArray[ScalarT] = empty_aligned(size, kind)
         array.view(np.uint8)[:] = self._body[self._at : self._at + n_bytes]
-        self._at += padded(n_bytes)
+        self._at += pad_to_lines(n_bytes)
         return array
 
     def end(self) -> None:
@@ -72,19 +72,19 @@ class Arrays:
             raise CorruptChunk("bytes behind the arrays of the index")
 
 
-def padded(n_bytes: int) -> int:
+def pad_to_lines(n_bytes: int) -> int:
     """Return the number of bytes, rounded up to whole cache lines."""
     return n_bytes + -n_bytes % LINE
 
 
 def count_padded_bytes(sections: Sequence[Section]) -> int:
     """Return the total bytes of arrays, each padded to whole cache lines."""
-    return sum(padded(size * np.dtype(kind).itemsize) for size, kind in sections)
+    return sum(pad_to_lines(size * np.dtype(kind).itemsize) for size, kind in sections)
 
 
 def pack_index(kind: int, fields: Sequence[int], arrays: Sequence[NumpyArray]) -> Bytes:
     """Pack kind, header fields and arrays of an index into bytes (n,) uint8."""
-    size = 8 * FIELDS + sum(padded(array.nbytes) for array in arrays)
+    size = 8 * FIELDS + sum(pad_to_lines(array.nbytes) for array in arrays)
     out = aligned_zeros(size, np.uint8)
     header = out[: 8 * FIELDS].view("<u8")
     header[:SIZE_AT] = MAGIC, VERSION, kind, 0
@@ -92,12 +92,12 @@ def pack_index(kind: int, fields: Sequence[int], arrays: Sequence[NumpyArray]) -
     at = 8 * FIELDS
     for array in arrays:
         out[at : at + array.nbytes] = array.view(np.uint8)
-        at += padded(array.nbytes)
+        at += pad_to_lines(array.nbytes)
     header[CRC_AT] = crc32c(out[SUMMED:])
     return out
 
 
-def unpack_index(data: Bytes) -> Opened:
+def unpack_index(data: Bytes) -> UnpackedIndex:
     """Unpack the header of an index in bytes (n,) uint8; bytes after its end are ignored.
 
     Raises
@@ -116,4 +116,4 @@ def unpack_index(data: Bytes) -> Opened:
     if header[CRC_AT] != crc32c(data[SUMMED:size]):
         raise CorruptChunk("the checksum of the index is wrong")
     fields = tuple(int(field) for field in header[FIRST_OWN:])
-    return Opened(int(header[KIND_AT]), fields, data[8 * FIELDS : size])
+    return UnpackedIndex(int(header[KIND_AT]), fields, data[8 * FIELDS : size])

@@ -11,7 +11,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.search.fm_index.base_runs import BaseRuns, check_base_runs
-from gangsaw.tasks.search.fm_index.packed import Bytes, Opened, pack_index
+from gangsaw.tasks.search.fm_index.packed import Bytes, UnpackedIndex, pack_index
 from gangsaw.tasks.search.fm_index.samples import MOST_SEEDS, Positions, Suffixes
 from gangsaw.tasks.search.fm_index.stored_runs import StoredRuns, count_runs, find_transform_runs
 from gangsaw.tasks.search.kernels import repeats
@@ -35,13 +35,13 @@ class RepeatIndex:
     runs: BaseRuns | None
 
     @classmethod
-    def made(cls, text: Bytes, suffixes: Suffixes, runs: BaseRuns | None, n: int) -> RepeatIndex:
+    def build(cls, text: Bytes, suffixes: Suffixes, runs: BaseRuns | None, n: int) -> RepeatIndex:
         """Build the index of a nonempty text from its suffix array; codes of bases start at 1."""
         table = find_transform_runs(text, suffixes, count_runs(text, suffixes))
-        return cls(n, StoredRuns.of(table, text.size), runs)
+        return cls(n, StoredRuns.pack(table, text.size), runs)
 
     @classmethod
-    def opened(cls, data: Opened) -> RepeatIndex:
+    def unpack(cls, data: UnpackedIndex) -> RepeatIndex:
         """Return the index in an unpacked header and body; raise CorruptChunk if inconsistent."""
         n, has_bases, n_bases, n_length_words, n_text, *others = data.fields[:9]
         if not has_bases and n_text != n:
@@ -65,7 +65,7 @@ class RepeatIndex:
         """Runs of the transform, unpacked; raises CorruptChunk if they are not those of a text."""
         return self.stored.rows()
 
-    def packed(self) -> Bytes:
+    def pack(self) -> Bytes:
         """Pack the index into bytes (m,) uint8, the input of `unpack_index` and `open_index`."""
         n_bases = 0 if self.runs is None else self.runs.positions.size
         fields = (self.n, int(self.runs is not None), n_bases, self.stored.lengths.size)

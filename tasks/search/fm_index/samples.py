@@ -21,7 +21,7 @@ MOST_SEEDS = 1 << 22  # most seeds of a query in a text
 MOST_RATE = 1 << 16
 
 
-def made_samples(
+def build_samples(
     text: npt.NDArray[np.uint8], suffixes: npt.NDArray[np.int32], rate: int, *, has_breaks: bool
 ) -> walks.Samples:
     """Sample the text positions of rows: every `rate`-th position, the end, and after breaks."""
@@ -32,7 +32,7 @@ def made_samples(
     return walks.Samples(marks, positions, rate)
 
 
-def opened_samples(
+def check_samples(
     marks: npt.NDArray[np.uint64], positions: npt.NDArray[np.uint32], rate: int, n: int
 ) -> walks.Samples:
     """Return sampled positions read from an index of n letters.
@@ -46,7 +46,7 @@ def opened_samples(
     return walks.Samples(marks, positions, rate)
 
 
-def seeds_of(
+def find_seeds(
     of: bases.BaseRows | tree.ByteRows, query: Bytes, length: int
 ) -> tuple[Positions, Positions]:
     """Return starts and rows (k,) of a query's windows that occur, with unequal letters before.

@@ -66,7 +66,7 @@ class StoredRuns:
     lasts: Words
 
     @classmethod
-    def of(cls, table: RunTable, n: int) -> StoredRuns:
+    def pack(cls, table: RunTable, n: int) -> StoredRuns:
         """Pack the runs of a text of n letters."""
         alphabet, codes = _coded(table.symbols)
         lengths = _words(int(run_bits.count_length_bits(table.lengths)))
@@ -76,8 +76,8 @@ class StoredRuns:
         last_known = ~_chains(order, table.lengths, of_last=True)[1] & (table.lengths > 1)
         firsts, lasts = table.firsts[first_known], table.lasts[last_known]
         sizes = (n, codes.size, table.primary, firsts.size, lasts.size)
-        packed = (_packed(own, n.bit_length()) for own in (firsts, lasts))
-        return cls(*sizes, alphabet, _packed(codes, _width(alphabet)), lengths, *packed)
+        packed = (_pack(own, n.bit_length()) for own in (firsts, lasts))
+        return cls(*sizes, alphabet, _pack(codes, _width(alphabet)), lengths, *packed)
 
     @classmethod
     def read(cls, sizes: Sizes, n_length_words: int, arrays: Arrays) -> StoredRuns:
@@ -135,8 +135,8 @@ class StoredRuns:
 
     def _firsts(self, chains: _Chains) -> Numbers:
         """Return the text position of each run's first row, (r,)."""
-        known = self._known(self.firsts, self.n_firsts, int(np.count_nonzero(~chains[1])))
-        return self._followed(chains, known)
+        known = self._unpack_known(self.firsts, self.n_firsts, int(np.count_nonzero(~chains[1])))
+        return self._follow_chains(chains, known)
 
     def _lasts(self, chains: _Chains, lengths: Numbers, firsts: Numbers) -> Numbers:
         """Return the text position of each run's last row, (r,).
@@ -146,13 +146,15 @@ class StoredRuns:
         begins = np.flatnonzero(~chains[1])
         is_long = lengths[begins] > 1
         known = firsts[begins].astype(np.int64)
-        known[is_long] = self._known(self.lasts, self.n_lasts, int(np.count_nonzero(is_long)))
-        found = self._followed(chains, known)
+        known[is_long] = self._unpack_known(
+            self.lasts, self.n_lasts, int(np.count_nonzero(is_long))
+        )
+        found = self._follow_chains(chains, known)
         if (found != firsts)[lengths == 1].any():
             raise CorruptChunk("a run of one letter has two places")
         return found
 
-    def _known(self, words: Words, n: int, n_wanted: int) -> Positions:
+    def _unpack_known(self, words: Words, n: int, n_wanted: int) -> Positions:
         """Unpack the n stored positions; raise CorruptChunk unless n equals `n_wanted`."""
         if n != n_wanted:
             raise CorruptChunk("the index has other places than its runs")
@@ -160,7 +162,7 @@ class StoredRuns:
         run_bits.take_numbers(words, self.n.bit_length(), known)
         return known
 
-    def _followed(self, chains: _Chains, known: Positions) -> Numbers:
+    def _follow_chains(self, chains: _Chains, known: Positions) -> Numbers:
         """Return the positions of all runs, (r,), from those of the first run of each chain."""
         found = np.empty(self.n_runs, np.int64)
         is_whole = run_bits.follow_run_chains(*chains, known, found)
@@ -256,7 +258,7 @@ def _width(alphabet: Words) -> int:
     return max(0, int(_bits(alphabet).sum()) - 1).bit_length()
 
 
-def _packed(numbers: Bytes | Numbers, width: int) -> Words:
+def _pack(numbers: Bytes | Numbers, width: int) -> Words:
     words = _words(numbers.size * width)
     run_bits.put_numbers(numbers, width, words)
     return words

@@ -15,9 +15,9 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.engine.report.failure import naming
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
-from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
 from gangsaw.tasks.search.fm_index.kinds import TextIndex
+from gangsaw.tasks.search.fm_index.row_index import RowIndex
 from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results import scan
 from gangsaw.tasks.search.results.hits import Occurrences, Patterns
@@ -31,7 +31,7 @@ AS_FAR = 8  # factor on the length for evenly spread hits: at most a sixteenth o
 INDEX_COPIES = 6
 
 
-class Located(NamedTuple):
+class FoundMatches(NamedTuple):
     """Occurrences: indices of patterns and positions, (n,) int64 each."""
 
     which: Positions
@@ -54,9 +54,9 @@ class CountInChunk:
 
     def __call__(self, number: int) -> Positions:
         """Return the count of each pattern in chunk `number`, (n,) int64."""
-        with naming(f"{self.text.store}, chunk {number}"):
+        with name_failed_chunk(f"{self.text.store}, chunk {number}"):
             counts = self.text.index(number).counts(self.patterns.symbols)
-            across = _across(self.text, self.patterns, number)
+            across = _find_across_border(self.text, self.patterns, number)
             counts += np.bincount(across.which, minlength=counts.size)
             out = np.zeros(self.patterns.n, np.int64)
             np.add.at(out, self.patterns.pattern, counts)
@@ -86,18 +86,18 @@ class LocateInChunk:
 
     def __call__(self, number: int) -> Occurrences:
         """Return the occurrences of the patterns in chunk `number`."""
-        with naming(f"{self.text.store}, chunk {number}"):
+        with name_failed_chunk(f"{self.text.store}, chunk {number}"):
             begin, _ = self.text.how.window(number)
             index = self.text.index(number)
-            inside = self._inside(index, number)
+            inside = self._locate_inside(index, number)
             check_inside(index, inside.place, self.patterns.symbols.lengths[inside.which])
-            across = _across(self.text, self.patterns, number)
+            across = _find_across_border(self.text, self.patterns, number)
             which = np.concatenate((inside.which, across.which))
             place = np.concatenate((inside.place + begin, across.place))
             own = Occurrences(self.patterns.pattern[which], place, self.patterns.strand[which])
-            return Occurrences.joined([own], self.most)
+            return Occurrences.merge([own], self.most)
 
-    def _inside(self, index: TextIndex, number: int) -> Located:
+    def _locate_inside(self, index: TextIndex, number: int) -> FoundMatches:
         """Return the occurrences of patterns in a chunk, relative to its start.
 
         Rows are not ordered by position. For a pattern with far more hits than requested, the first
@@ -105,23 +105,23 @@ class LocateInChunk:
         """
         letters = self.patterns.symbols
         if self.most is None:
-            return self._all(index, number, letters)
+            return self._locate_all(index, number, letters)
         counts = index.counts(letters)
         keep = counts <= max(MANY, FAR_MORE * self.most)
         which, found = np.flatnonzero(keep), self._all(index, number, letters.take(keep))
         parts = [Located(which[found.which], found.place)]
         for one in np.flatnonzero(~keep):
-            places = self._first(index, number, int(one), int(counts[one]))
-            parts.append(Located(np.full(places.size, one), places))
-        return Located(*map(np.concatenate, zip(*parts, strict=True)))
+            places = self._locate_first(index, number, int(one), int(counts[one]))
+            parts.append(FoundMatches(np.full(places.size, one), places))
+        return FoundMatches(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _all(self, index: TextIndex, number: int, text: RaggedArray) -> Located:
         """Return all occurrences of patterns in a chunk; an r-index needs no walk to each."""
         if isinstance(index, RowIndex):
-            return Located(*scan.located(self.text, number, index, text))
-        return Located(*index.located(text))
+            return FoundMatches(*scan.locate_in_chunk(self.text, number, index, text))
+        return FoundMatches(*index.locate(text))
 
-    def _first(self, index: TextIndex, number: int, one: int, count: int) -> Positions:
+    def _locate_first(self, index: TextIndex, number: int, one: int, count: int) -> Positions:
         """Return the lowest positions of pattern `one`, which occurs `count` times in a chunk.
 
         There are as many as requested, or more.
@@ -130,8 +130,8 @@ class LocateInChunk:
         pattern = self.patterns.symbols.take(np.array([one]))
         begin, end = self.text.how.window(number)
         reach = begin + AS_FAR * self.most * (end - begin) // count
-        _, places = build_border_index(self.text, begin, min(end, reach)).located(pattern)
-        return places if places.size >= self.most else index.located(pattern)[1]
+        _, places = build_border_index(self.text, begin, min(end, reach)).locate(pattern)
+        return places if places.size >= self.most else index.locate(pattern)[1]
 
 
 def check_inside(index: TextIndex, positions: Positions, lengths: Positions | int) -> None:
@@ -153,8 +153,8 @@ def build_border_index(text: IndexedText, begin: int, end: int) -> TextIndex:
     """Build a temporary index of letters begin..end - 1, such as those around a chunk's end."""
     letters = text.stored.read(begin, end)
     if text.how.kind == "bytes":
-        return ByteIndex.made(letters, WINDOW_RATE)
-    return BaseIndex.made(letters, text.stored.borders_in(begin, end), WINDOW_RATE)
+        return ByteIndex.build(letters, WINDOW_RATE)
+    return BaseIndex.build(letters, text.stored.borders_in(begin, end), WINDOW_RATE)
 
 
 def peak_bytes_of(text: IndexedText) -> int:
@@ -162,13 +162,13 @@ def peak_bytes_of(text: IndexedText) -> int:
     return INDEX_COPIES * text.rows.shape[1]
 
 
-def _across(text: IndexedText, patterns: Patterns, number: int) -> Located:
+def _find_across_border(text: IndexedText, patterns: Patterns, number: int) -> FoundMatches:
     """Return the matches that start in a chunk and cross its end, as positions in the array."""
     _, end = text.how.window(number)
     first, last = reach_of(text, number, patterns.longest)
     if not first < end < last:
-        return Located(np.empty(0, np.int64), np.empty(0, np.int64))
-    found = Located(*build_border_index(text, first, last).located(patterns.symbols))
+        return FoundMatches(np.empty(0, np.int64), np.empty(0, np.int64))
+    found = FoundMatches(*build_border_index(text, first, last).locate(patterns.symbols))
     place = found.place + first
     crosses = (place < end) & (place + patterns.symbols.lengths[found.which] > end)
-    return Located(found.which[crosses], place[crosses])
+    return FoundMatches(found.which[crosses], place[crosses])

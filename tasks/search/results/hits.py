@@ -42,7 +42,7 @@ class Patterns:
     n: int
 
     @classmethod
-    def of(cls, patterns: Sequence[bytes], kind: Kind, *, both_strands: bool = True) -> Patterns:
+    def parse(cls, patterns: Sequence[bytes], kind: Kind, *, both_strands: bool = True) -> Patterns:
         """Return patterns in the form that an index takes, with reverse complements for bases.
 
         A pattern equal to its reverse complement is searched once. Raises BadParams for an empty
@@ -62,7 +62,7 @@ class Patterns:
         strands = np.array([strand for _, _, strand in found], np.int8)
         return cls(symbols, numbers, strands, len(patterns))
 
-    def only(self, wanted: npt.NDArray[np.bool_]) -> Patterns:
+    def select(self, wanted: npt.NDArray[np.bool_]) -> Patterns:
         """Return the user's patterns selected by a mask (n,), with their indices preserved."""
         keep = wanted[self.pattern]
         return replace(

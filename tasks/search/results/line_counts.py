@@ -13,7 +13,7 @@ from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results.find import LocateInChunk
 from gangsaw.tasks.search.results.hits import Patterns
 from gangsaw.tasks.search.results.lines import NEWLINE
-from gangsaw.tasks.search.stored.opened import IndexedText
+from gangsaw.tasks.search.stored.indexed_text import IndexedText
 
 ONE_NEWLINE = RaggedArray(np.frombuffer(NEWLINE, np.uint8), np.array([0, 1]))
 

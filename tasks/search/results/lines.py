@@ -68,7 +68,7 @@ class TextLines:
         starts, ends : (k,) int64 starts and exclusive ends of the hits
         n : number of context lines before and after each hit
         """
-        found = self._found(starts, ends, n)
+        found = self._find_lines(starts, ends, n)
         group: list[Line] = []
         for begin in sorted(found):
             if group and begin > group[-1].end + 1:
@@ -78,7 +78,7 @@ class TextLines:
         if group:
             yield group
 
-    def _found(self, positions: Positions, ends: Positions, n: int) -> dict[int, _ShownLine]:
+    def _find_lines(self, positions: Positions, ends: Positions, n: int) -> dict[int, _ShownLine]:
         """Return the lines to print, by their start; the ends of a long line are searched once."""
         order = np.argsort(positions, kind="stable")
         positions, ends = positions[order], ends[order]
@@ -89,13 +89,13 @@ class TextLines:
             begin, last = self._begin(place, last + 1), self._end(place)
             of_line = int(np.searchsorted(positions, last, "right"))
             hit = place, int(ends[i])
-            behind = self._own(found, begin, last, hit, int(ends[i:of_line].max()))
-            self._before(found, begin, n)
-            self._behind(found, behind, n)
+            behind = self._add_hit_line(found, begin, last, hit, int(ends[i:of_line].max()))
+            self._add_before(found, begin, n)
+            self._add_after(found, behind, n)
             i = of_line
         return found
 
-    def _own(
+    def _add_hit_line(
         self, found: dict[int, _ShownLine], begin: int, last: int, hit: tuple[int, int], end: int
     ) -> int:
         """Add the line of a hit, and further lines up to the end of hits.
@@ -108,7 +108,7 @@ class TextLines:
             found[begin] = _ShownLine(last, True, (begin, begin))
         return last
 
-    def _before(self, found: dict[int, _ShownLine], begin: int, n: int) -> None:
+    def _add_before(self, found: dict[int, _ShownLine], begin: int, n: int) -> None:
         for _ in range(n):
             if begin == 0:
                 return
@@ -116,7 +116,7 @@ class TextLines:
             begin = self._begin(end, 0)
             found.setdefault(begin, _ShownLine(end, False, (begin, begin)))
 
-    def _behind(self, found: dict[int, _ShownLine], end: int, n: int) -> None:
+    def _add_after(self, found: dict[int, _ShownLine], end: int, n: int) -> None:
         for _ in range(n):
             if end + 1 >= self._text.size:
                 return

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.nucleotides.alphabet import NOT_A_BASE
 from gangsaw.codecs.core.nucleotides.codes import CODES, reverse_complement_codes
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.kinds import Kind, TextIndex
 from gangsaw.tasks.search.fm_index.samples import Positions
@@ -27,7 +27,7 @@ from gangsaw.tasks.search.results.find import (
 )
 from gangsaw.tasks.search.results.hits import FORWARD, REVERSE
 from gangsaw.tasks.search.stored.data import StoredText
-from gangsaw.tasks.search.stored.opened import IndexedText
+from gangsaw.tasks.search.stored.indexed_text import IndexedText
 
 STEP = 64  # letters compared at first; then twice as many, and so on
 MATCH = np.dtype([("strand", "i1"), ("begin", "i8"), ("place", "i8"), ("length", "i8")])
@@ -112,7 +112,7 @@ class MatchQuery:
     least: int
 
     @classmethod
-    def of(cls, query: bytes, kind: Kind, least: int) -> MatchQuery:
+    def parse(cls, query: bytes, kind: Kind, least: int) -> MatchQuery:
         """Return a query in the form to compare; raise BadParams if `least` is below 1."""
         if least < 1:
             raise BadParams(f"matches have 1 letter or more, not {least}")
@@ -139,7 +139,7 @@ class MatchInChunk:
 
     def __call__(self, number: int) -> npt.NDArray[np.void]:
         """Return the matches with a seed in chunk `number` or across its end, as rows of MATCH."""
-        with naming(f"{self.text.store}, chunk {number}"):
+        with name_failed_chunk(f"{self.text.store}, chunk {number}"):
             begin, end = self.text.how.window(number)
             reader = _Comparer(self.text.stored)
             found = self._matches(self.text.index(number), begin, reader)

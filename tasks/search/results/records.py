@@ -17,7 +17,7 @@ from gangsaw.tasks.search.stored.data import StoredText
 STEP = 1 << 20  # start positions of reads loaded at once
 
 
-class InRecords(NamedTuple):
+class RecordSpans(NamedTuple):
     """Records that contain given text positions, (k,) int64 each.
 
     Attributes
@@ -34,10 +34,10 @@ class InRecords(NamedTuple):
 class TextRecords(Protocol):
     """Records of a text, found by position or number."""
 
-    def of(self, positions: Positions) -> InRecords:
+    def find(self, positions: Positions) -> RecordSpans:
         """Return the records that contain positions (k,) int64."""
 
-    def called(self, number: int) -> dict[str, object]:
+    def label_of(self, number: int) -> dict[str, object]:
         """Return the label of a record: "record" with its name, or "read" with its number."""
 
 
@@ -47,13 +47,13 @@ class GenomeRecords:
     def __init__(self, store: str) -> None:
         self._genome = Genome(store)
 
-    def of(self, positions: Positions) -> InRecords:
+    def find(self, positions: Positions) -> RecordSpans:
         """Return the records that contain positions (k,) int64."""
         starts = self._genome.offsets
         number = np.searchsorted(starts, positions, "right") - 1
-        return InRecords(number, starts[number], starts[number + 1])
+        return RecordSpans(number, starts[number], starts[number + 1])
 
-    def called(self, number: int) -> dict[str, object]:
+    def label_of(self, number: int) -> dict[str, object]:
         """Return the label of a record: "record" with its name."""
         return {"record": self._genome.names[number]}
 
@@ -64,7 +64,7 @@ class StoredReads:
     def __init__(self, starts: CachedChunks) -> None:
         self._starts = starts
 
-    def of(self, positions: Positions) -> InRecords:
+    def find(self, positions: Positions) -> RecordSpans:
         """Return the reads that contain positions (k,) int64."""
         order = np.argsort(positions)
         found = np.empty((positions.size, 3), np.int64)
@@ -75,9 +75,9 @@ class StoredReads:
             own = order[low:high]
             at = np.searchsorted(starts, positions[own], "right")
             found[own] = np.stack((first + at - 1, starts[at - 1], starts[at] - 1), axis=1)
-        return InRecords(*found.T.copy())
+        return RecordSpans(*found.T.copy())
 
-    def called(self, number: int) -> dict[str, object]:
+    def label_of(self, number: int) -> dict[str, object]:
         """Return the label of a read: "read" with its number from 0, as in `gangsaw extract`."""
         return {"read": number}
 

@@ -41,7 +41,7 @@ def write_matching_lines(
     printed, and on either side how much is left out.
     """
     lengths = np.array([len(pattern) for pattern in patterns], np.int64)
-    lines = TextLines(search.held())
+    lines = TextLines(search.cached_text())
     ends = hits.place + lengths[hits.pattern]
     for i, group in enumerate(lines.around(hits.place, ends, context)):
         if i and context:
@@ -64,7 +64,7 @@ def write_residues(
 
     context : number of residues to print on either side; with 0, no residues are printed
     """
-    held = search.held()
+    held = search.cached_text()
     for pattern, record, (place, begin, end), strand in _in_records(search, hits):
         (name,) = record.values()
         cells = [f"{name}:{place - begin + 1}", _strand(strand), _text(patterns[pattern])]
@@ -92,11 +92,11 @@ def _in_records(
 ) -> Iterator[tuple[int, dict[str, object], tuple[int, int, int], int]]:
     """Yield each hit: pattern, record label, (position, start and end of the record), strand."""
     assert search.records is not None
-    own = search.records.of(hits.place)
+    own = search.records.find(hits.place)
     columns = (hits.pattern, own.number, hits.place, own.begin, own.end, hits.strand)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     for pattern, number, place, begin, end, strand in rows:
-        yield pattern, search.records.called(number), (place, begin, end), strand
+        yield pattern, search.records.label_of(number), (place, begin, end), strand
 
 
 def _strand(strand: int) -> str:

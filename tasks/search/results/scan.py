@@ -16,8 +16,9 @@ from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.search.fm_index.by_rows import RowIndex, count_row_ranges
 from gangsaw.tasks.search.fm_index.byte_index import count_byte_values
 from gangsaw.tasks.search.fm_index.packed import Bytes
+from gangsaw.tasks.search.fm_index.row_index import RowIndex, count_row_ranges
 from gangsaw.tasks.search.fm_index.samples import Positions
-from gangsaw.tasks.search.stored.opened import IndexedText
+from gangsaw.tasks.search.stored.indexed_text import IndexedText
 
 DENSE = 512  # a pattern is dense, and scanned for, with a hit per so many bases of the chunk
 WORTH = 64  # a scan needs a dense hit per so many bases: the text must be read and decoded
@@ -48,9 +49,9 @@ def located(
     is_dense = (counts * DENSE > index.n) & (lengths <= LONGEST)
     n_dense = int(counts[is_dense].sum())
     if n_dense < LEAST or n_dense * WORTH < index.n:
-        return index.located_at(rows)
+        return index.locate_in_ranges(rows)
     sparse = np.flatnonzero(~is_dense)
-    which, place = index.located_at(rows[sparse])
+    which, place = index.locate_in_ranges(rows[sparse])
     parts = [(sparse[which], place)]
     find = _finder(text, number)
     for one in np.flatnonzero(is_dense):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.engine.run.run import run_batches
 from gangsaw.tasks.engine.scheduling.work import Task
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
 from gangsaw.tasks.search.fm_index.kinds import Kind
@@ -22,7 +22,7 @@ from gangsaw.tasks.search.results.hits import Occurrences, Patterns
 from gangsaw.tasks.search.results.line_counts import HitLines, LinesInChunk, lines_of
 from gangsaw.tasks.search.results.matches import ExactMatches, MatchInChunk, MatchQuery
 from gangsaw.tasks.search.results.records import TextRecords, open_text_records
-from gangsaw.tasks.search.stored.opened import IndexedText, open_indexed
+from gangsaw.tasks.search.stored.indexed_text import IndexedText, open_indexed
 from gangsaw.tasks.store.objects.stores import as_address
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Search:
             raise BadParams(f"{self.store} holds a genome, which has no lines: count matches")
         if self.records is not None:
             hits = self.locate(patterns, on_progress=on_progress)
-            return int(np.unique(self.records.of(hits.place).number).size)
+            return int(np.unique(self.records.find(hits.place).number).size)
         found: dict[int, HitLines] = {}
 
         def on_done(chunk: int, lines: HitLines) -> None:
@@ -226,14 +226,14 @@ class Search:
             meter.add(1, 0, 0)
 
         meter = Meter(len(self._text), on_progress)
-        for chunks in _waves(len(self._text), most):
+        for chunks in _growing_ranges(len(self._text), most):
             self._run(LocateInChunk(self._text, wanted, most), on_done, chunks)
-            parts = [Occurrences.joined(parts, most)]
+            parts = [Occurrences.merge(parts, most)]
             if most is not None:
-                wanted = wanted.only(np.bincount(parts[0].pattern, minlength=wanted.n) < most)
+                wanted = wanted.select(np.bincount(parts[0].pattern, minlength=wanted.n) < most)
             if not len(wanted.symbols):
                 break
-        return Occurrences.joined(parts, most)
+        return Occurrences.merge(parts, most)
 
     def mems(
         self, query: Pattern, least: int = LEAST, *, on_progress: OnProgress | None = None
@@ -272,8 +272,8 @@ class Search:
             meter.add(1, 0, 0)
 
         meter = Meter(len(self._text), on_progress)
-        self._run(MatchInChunk(self._text, MatchQuery.of(letters, self.kind, least)), on_done)
-        return ExactMatches.joined(parts, len(letters))
+        self._run(MatchInChunk(self._text, MatchQuery.parse(letters, self.kind, least)), on_done)
+        return ExactMatches.merge(parts, len(letters))
 
     def extract(self, begin: int, end: int) -> bytes:
         """Return bytes begin..end - 1 of the stored text.
@@ -310,7 +310,7 @@ class Search:
         """Records of a genome, or reads of a store, by position; None for other texts."""
         return open_text_records(self.store, self._text.stored)
 
-    def held(self) -> CachedChunks:
+    def cached_text(self) -> CachedChunks:
         """Return a chunk-wise reader of the text that caches the last chunks.
 
         Returns
@@ -318,11 +318,11 @@ class Search:
         `CachedChunks`
             Reader. It raises JobFailed if the text changed before a chunk was read.
         """
-        return CachedChunks(self._text.stored.checked())
+        return CachedChunks(self._text.stored.with_checks())
 
     def _patterns(self, patterns: Pattern | Sequence[Pattern]) -> Patterns:
         some = [patterns] if isinstance(patterns, str | bytes) else patterns
-        return Patterns.of([p.encode() if isinstance(p, str) else p for p in some], self.kind)
+        return Patterns.parse([p.encode() if isinstance(p, str) else p for p in some], self.kind)
 
     def _run(
         self,
@@ -332,11 +332,11 @@ class Search:
     ) -> None:
         """Run a task on some chunks, or on all; raise JobFailed if the text changed meanwhile."""
         chunks = range(len(self._text)) if chunks is None else chunks
-        run(task, chunks, on_done, client=self._client)
+        run_batches(task, chunks, on_done, client=self._client)
         self._text.stored.check()
 
 
-def _waves(n: int, most: int | None) -> Iterator[range]:
+def _growing_ranges(n: int, most: int | None) -> Iterator[range]:
     """Yield ranges of chunk numbers: all n at once, or with `most`, twice as many each time."""
     first, size = 0, n if most is None else 1
     while first < n:

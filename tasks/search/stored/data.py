@@ -58,7 +58,7 @@ class StoredText:
             return np.empty(0, np.uint8)
         return np.asarray(self.array.read((slice(begin, end),))).astype(np.uint8, copy=False)
 
-    def checked(self) -> CheckedArray:
+    def with_checks(self) -> CheckedArray:
         """Return the array as one that raises JobFailed on read if the store changed."""
         own = self.array
         return CheckedArray(

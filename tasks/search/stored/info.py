@@ -8,7 +8,7 @@ from typing import cast
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.search.fm_index.kinds import RATES, Kind
-from gangsaw.tasks.store.objects.address import opened_with, options_of
+from gangsaw.tasks.store.objects.address import add_options, options_of
 
 ATTRIBUTE = "gangsaw_index"
 VERSION = 1
@@ -74,4 +74,4 @@ def default_location(store: str) -> str:
     """Return the default path of the indexes of a store, such as logs.index.zarr of logs.zarr."""
     stem, options = store.rstrip("/"), options_of(store)
     suffix = next((suffix for suffix in OF_STORES if stem.endswith(suffix)), "")
-    return opened_with(f"{stem.removesuffix(suffix)}{SUFFIX}", options)
+    return add_options(f"{stem.removesuffix(suffix)}{SUFFIX}", options)

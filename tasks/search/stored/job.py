@@ -12,7 +12,7 @@ from zarr.codecs import ZstdCodec
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.counters import count_as_job
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.jobs.compress import Summary, compress
 from gangsaw.tasks.search.fm_index.kinds import (
@@ -61,7 +61,7 @@ class IndexArray(Described):
         rows, columns = region
         out = np.zeros((rows.stop - rows.start, self.shape[1]), np.uint8)
         for row, number in zip(out, range(rows.start, rows.stop), strict=True):
-            packed = self._made(number)
+            packed = self._build(number)
             if packed.size > row.size:
                 raise BadParams(
                     f"letters {self.how.window(number)[0]:,} and on of {self.name} have too many "
@@ -70,11 +70,11 @@ class IndexArray(Described):
             row[: packed.size] = packed
         return out[:, columns]
 
-    def _made(self, number: int) -> NumpyArray:
+    def _build(self, number: int) -> NumpyArray:
         begin, end = self.how.window(number)
         letters = self.of.read(begin, end)
         borders = self.of.borders_in(begin, end)
-        return build_text_index(self.how.kind, letters, borders, self.how.rate).packed()
+        return build_text_index(self.how.kind, letters, borders, self.how.rate).pack()
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class IndexSource:
         return self.data.versions()
 
 
-@job_of("index", "store")
+@count_as_job("index", "store")
 def index_job(
     store: str | Path,
     target: str | Path | None = None,

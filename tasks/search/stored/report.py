@@ -14,7 +14,7 @@ from gangsaw.tasks.search.stored.info import (
     parse_index_attribute,
 )
 from gangsaw.tasks.store.arrays.chunks import METADATA
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 
 
 def read_index_content(info: StoreInfo) -> Content:
@@ -42,7 +42,7 @@ def read_index_content(info: StoreInfo) -> Content:
 def describe_indexes(info: StoreInfo) -> Content | None:
     """Return the description of the indexes next to a store; None if there are none."""
     where = default_location(info.store)
-    if info.store.endswith(SUFFIX) or not open_place(where).has(METADATA):
+    if info.store.endswith(SUFFIX) or not open_prefix(where).has(METADATA):
         return None
     try:
         found = describe(where)

@@ -79,7 +79,7 @@ class ChunkGrid:
         """Return the number of samples in a chunk's region."""
         return math.prod(s.stop - s.start for s in self.region(number))
 
-    def touched(self, region: Region) -> Iterator[tuple[int, ...]]:
+    def overlapping(self, region: Region) -> Iterator[tuple[int, ...]]:
         """Yield the position of each chunk that overlaps the region."""
         pairs = zip(region, self.chunks, strict=True)
         return product(*(range(s.start // c, -(-s.stop // c)) for s, c in pairs))
@@ -116,7 +116,7 @@ class ArrayCoder:
         self.array: ZarrArray = array.with_config({"write_empty_chunks": True})
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
         self.dtype: Dtype = array.dtype
-        self.chain = CodecChain.of(self.array)
+        self.chain = CodecChain.for_array(self.array)
 
     @property
     def chunk_bytes(self) -> int:
@@ -153,7 +153,7 @@ class ArrayCoder:
 
 
 @contextmanager
-def array_coder(metadata: bytes) -> Iterator[ArrayCoder]:
+def borrow_coder(metadata: bytes) -> Iterator[ArrayCoder]:
     """Yield a cached coder of the array with this zarr.json, for one thread at a time.
 
     A coder has one in-memory store, in which two threads with the same chunk would use one key.

@@ -56,7 +56,7 @@ class CodecChain:
     steps: tuple[Step, ...]
 
     @classmethod
-    def of(cls, array: zarr.Array) -> Self | None:  # type: ignore[type-arg]
+    def for_array(cls, array: zarr.Array) -> Self | None:  # type: ignore[type-arg]
         """Return the codecs of an array, or None if only zarr itself can call them."""
         found = array.metadata
         if not isinstance(found, ArrayV3Metadata) or array.shards is not None or not array.ndim:

@@ -15,7 +15,7 @@ RECTILINEAR = "array.rectilinear_chunks"  # zarr setting: when off, zarr refuses
 
 
 @contextmanager
-def any_grid() -> Iterator[None]:
+def allow_irregular_chunks() -> Iterator[None]:
     """Let zarr open arrays with chunks of differing extents within the context, if it can."""
     if zarr.config.get(RECTILINEAR, None) is not False:
         yield

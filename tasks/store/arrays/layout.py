@@ -16,7 +16,7 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.axes import image_axes
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
-from gangsaw.tasks.engine.scheduling.memory import most_touched, transcode_bytes
+from gangsaw.tasks.engine.scheduling.memory import count_overlaps, transcode_bytes
 from gangsaw.tasks.sources.source import Description
 from gangsaw.tasks.store.arrays.chunks import MOST_CHUNKS, ChunkGrid
 from gangsaw.tasks.store.dataset.texts import item_bytes, working_bytes
@@ -112,12 +112,12 @@ class ArrayLayout:
         return working_bytes(source, math.prod(map(min, items, source.shape)))
 
 
-def check_touched(source: Description, chunks: tuple[int, ...]) -> None:
+def check_source_overlaps(source: Description, chunks: tuple[int, ...]) -> None:
     """Raise BadParams if a target chunk overlaps too many source chunks, which are read whole."""
     if source.chunks is None or 0 in source.shape:
         return
     axes = zip(source.shape, chunks, source.chunks, strict=True)
-    touched = math.prod(min(-(-n // piece), most_touched(c, piece)) for n, c, piece in axes)
+    touched = math.prod(min(-(-n // piece), count_overlaps(c, piece)) for n, c, piece in axes)
     if touched > MOST_TOUCHED:
         pieces, wanted = (" x ".join(map(str, sizes)) for sizes in (source.chunks, chunks))
         raise BadParams(
@@ -146,16 +146,16 @@ def check_sizes(arrays: Sequence[Description], chunks: ChunkChoice) -> None:
             continue
         _check_bytes(array)
         pieces = getattr(array, "shards", None) or array.chunks
-        for extents in (pieces, _wanted(array, chunks)):
+        for extents in (pieces, _requested_chunks(array, chunks)):
             if extents is not None:
                 ChunkGrid(array.shape, extents).check_count(array.name)
 
 
-def _wanted(array: Description, chunks: ChunkChoice) -> tuple[int, ...] | None:
+def _requested_chunks(array: Description, chunks: ChunkChoice) -> tuple[int, ...] | None:
     """Return the requested chunk extents; axes without a requested extent are not divided."""
     if isinstance(chunks, Mapping):
         chunks = tuple(chunks.get(name, -1) for name in array.dims)
-    return None if chunks is None else chunks_for(array, chunks)
+    return None if chunks is None else resolve_chunks(array, chunks)
 
 
 def _check_bytes(source: Description) -> None:
@@ -178,7 +178,7 @@ def default_chunks(source: Description, least: Mapping[int, int] | None = None) 
     """
     _check_bytes(source)
     if least is None:
-        return _stacked(source, default_chunks(source, _image_tiles(source.dims)))
+        return _stack_images(source, default_chunks(source, _image_tiles(source.dims)))
     pieces = [1 if i in least else max(1, n) for i, n in enumerate(source.shape)]
     while least and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
         tiles = {i: extents[i] / tile for i, tile in least.items()}
@@ -189,7 +189,7 @@ def default_chunks(source: Description, least: Mapping[int, int] | None = None) 
     return tuple(_pieces(source, pieces))
 
 
-def _stacked(source: Description, image: tuple[int, ...]) -> tuple[int, ...]:
+def _stack_images(source: Description, image: tuple[int, ...]) -> tuple[int, ...]:
     """Return chunks that combine several small images, along the axes before the last three.
 
     With one image per chunk an array of (10^6, 2, 2, 2) would become 10^6 objects of some bytes.
@@ -216,7 +216,7 @@ def _pieces(source: Description, pieces: list[int]) -> list[int]:
     return [max(1, -(-n // k)) for n, k in zip(source.shape, pieces, strict=True)]
 
 
-def chunks_for(
+def resolve_chunks(
     source: Description, chunks: ChunkChoice, least: Mapping[int, int] | None = None
 ) -> tuple[int, ...]:
     """Return the requested chunks, or those of `default_chunks`.

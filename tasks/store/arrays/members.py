@@ -9,10 +9,10 @@ import zarr
 from zarr.errors import ContainsArrayError
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.store.arrays.grids import any_grid
+from gangsaw.tasks.store.arrays.grids import allow_irregular_chunks
 from gangsaw.tasks.store.dataset.losses import Refused
-from gangsaw.tasks.store.objects.prefix import Place
-from gangsaw.tasks.store.objects.zipped import zarr_at
+from gangsaw.tasks.store.objects.prefix import Prefix
+from gangsaw.tasks.store.objects.zipped import zarr_argument_of
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -30,26 +30,26 @@ def open_node(address: str, path: str) -> AnyArray | zarr.Group:
     A group with such an array is opened without consolidated metadata, on which zarr would fail.
     """
     try:
-        with any_grid():
-            return zarr.open(zarr_at(address), path=path or None, mode="r")
+        with allow_irregular_chunks():
+            return zarr.open(zarr_argument_of(address), path=path or None, mode="r")
     except ValueError as error:
         if not str(error).startswith(UNKNOWN_TYPE):
             raise
     try:
         return zarr.open_group(
-            zarr_at(address), path=path or None, mode="r", use_consolidated=False
+            zarr_argument_of(address), path=path or None, mode="r", use_consolidated=False
         )
     except (ValueError, ContainsArrayError, FileNotFoundError) as error:
         raise BadParams(f"{address}/{path}".rstrip("/") + f" cannot be read: {error}") from None
 
 
-def members(group: zarr.Group) -> tuple[Members, list[Refused]]:
+def list_members(group: zarr.Group) -> tuple[Members, list[Refused]]:
     """Return all members below a group by path, and the arrays of data types unknown to zarr.
 
     Zarr itself raises if one array has such a type. Then members are opened one by one.
     """
     try:
-        with any_grid():
+        with allow_irregular_chunks():
             return sorted(group.members(max_depth=None), key=lambda member: member[0]), []
     except ValueError as error:
         if not str(error).startswith(UNKNOWN_TYPE):
@@ -61,7 +61,7 @@ def members(group: zarr.Group) -> tuple[Members, list[Refused]]:
 def _one_by_one(group: zarr.Group, above: str) -> tuple[Members, list[Refused]]:
     found: Members = []
     refused: list[Refused] = []
-    place = Place(group.store, group.path)
+    place = Prefix(group.store, group.path)
     for name in place.names():
         path = f"{above}/{name}".lstrip("/")
         try:
@@ -79,7 +79,7 @@ def _one_by_one(group: zarr.Group, above: str) -> tuple[Members, list[Refused]]:
     return found, refused
 
 
-def _type_of(place: Place, error: ValueError) -> str:
+def _type_of(place: Prefix, error: ValueError) -> str:
     """Describe the data type of an array that zarr refused to open with this error.
 
     Raises CorruptChunk if the data type is not the cause.

@@ -19,7 +19,7 @@ from gangsaw.tasks.sources.source import Region
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid, ZarrArray
 from gangsaw.tasks.store.arrays.codec_pipeline import CodecChain
 from gangsaw.tasks.store.arrays.grids import regular_chunks
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 
 Span: TypeAlias = "slice[int, int, int | None]"
 Check: TypeAlias = Callable[[str, Buffer], None]
@@ -41,28 +41,30 @@ class WholeChunks:
     """
 
     metadata: ArrayV3Metadata
-    place: Place
+    place: Prefix
     grid: ChunkGrid
     chain: CodecChain
     is_whole: bool
     check: Check | None = None
 
     @classmethod
-    def of(
-        cls, array: ZarrArray, place: Place, *, is_whole: bool, check: Check | None = None
+    def for_array(
+        cls, array: ZarrArray, place: Prefix, *, is_whole: bool, check: Check | None = None
     ) -> Self | None:
         """Return the reader of an array, or None if only zarr can read its chunks."""
         if regular_chunks(array) is None:
             return None
-        chain, metadata = CodecChain.of(array), array.metadata
+        chain, metadata = CodecChain.for_array(array), array.metadata
         if chain is None or not isinstance(metadata, ArrayV3Metadata):
             return None
         grid = ChunkGrid(array.shape, array.chunks)
         return cls(metadata, place, grid, chain, is_whole, check)
 
-    def has(self, region: Region) -> bool:
+    def covers(self, region: Region) -> bool:
         """Return True if a region consists of whole chunks; zarr reads other regions."""
-        return all(self.grid.is_inside(position, region) for position in self.grid.touched(region))
+        return all(
+            self.grid.is_inside(position, region) for position in self.grid.overlapping(region)
+        )
 
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of a region that consists of whole chunks.
@@ -72,7 +74,7 @@ class WholeChunks:
         CorruptChunk : a chunk is damaged or missing; names store and chunk
         """
         out = np.empty([s.stop - s.start for s in region], self.chain.dtype)
-        for position in self.grid.touched(region):
+        for position in self.grid.overlapping(region):
             self._read(position, out[tuple(self._spans(position, region))])
         return out
 

@@ -37,7 +37,7 @@ TEXTS = "OSUT"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AsBytes(Described):
+class BytesView(Described):
     """Variable with a dtype unknown to Zarr, read as uint8: the last axis has the bytes of an item.
 
     Attributes
@@ -51,12 +51,12 @@ class AsBytes(Described):
     def read(self, region: Region) -> NumpyArray:
         """Return the bytes of the region."""
         items = np.asarray(self.of.read(region[:-1]), self.item)
-        return as_bytes(items)[..., region[-1]]
+        return items_to_bytes(items)[..., region[-1]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Restored(Described):
-    """Variable that a store has as bytes (see `AsBytes`), read with its original items.
+class RestoredVariable(Described):
+    """Variable that a store has as bytes (see `BytesView`), read with its original items.
 
     Attributes
     ----------
@@ -68,16 +68,16 @@ class Restored(Described):
     def read(self, region: Region) -> NumpyArray:
         """Return the items of the region."""
         size = self.of.shape[-1]
-        return from_bytes(self.of.read((*region, slice(0, size))), self.dtype)
+        return items_from_bytes(self.of.read((*region, slice(0, size))), self.dtype)
 
 
-def as_bytes(items: NumpyArray) -> NumpyArray:
+def items_to_bytes(items: NumpyArray) -> NumpyArray:
     """Return the bytes of each item along a last axis, (..., itemsize) uint8."""
     flat = np.frombuffer(np.ascontiguousarray(items).tobytes(), np.uint8)
     return flat.reshape(*items.shape, items.dtype.itemsize)
 
 
-def from_bytes(data: NumpyArray, dtype: Dtype) -> NumpyArray:
+def items_from_bytes(data: NumpyArray, dtype: Dtype) -> NumpyArray:
     """Return the items from their bytes along the last axis."""
     flat = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.dtype(f"V{dtype.itemsize}"))
     return flat.view(dtype).reshape(data.shape[:-1])
@@ -103,7 +103,7 @@ def without_padding(data: NumpyArray, attrs: Mapping[str, object], start: int = 
     return np.where(padding[start : start + data.shape[-1]], np.uint8(0), data)
 
 
-def restored_variables(source: Source) -> list[SourceArray | Coordinate]:
+def list_variables(source: Source) -> list[SourceArray | Coordinate]:
     """Return the arrays and coordinates of a source."""
     return [*source.arrays, *source.coords]
 
@@ -125,20 +125,20 @@ def is_plain_dtype(dtype: Dtype) -> bool:
     return dtype.names is None and f"{dtype.kind}{dtype.itemsize}" in PLAIN
 
 
-def carried(variable: SourceArray) -> SourceArray:
-    """Return a variable as bytes (see `AsBytes`) if Zarr lacks its dtype, else unchanged."""
+def carry_variable(variable: SourceArray) -> SourceArray:
+    """Return a variable as bytes (see `BytesView`) if Zarr lacks its dtype, else unchanged."""
     dtype = variable.dtype
     if is_plain_dtype(dtype) or dtype.kind in TEXTS or dtype.hasobject:
         return variable
-    return by_bytes(variable)
+    return view_as_bytes(variable)
 
 
-def by_bytes(variable: SourceArray) -> AsBytes:
-    """Return a variable with items of fixed size as `AsBytes`."""
+def view_as_bytes(variable: SourceArray) -> BytesView:
+    """Return a variable with items of fixed size as `BytesView`."""
     dtype = variable.dtype
     own = {k: v for k, v in variable.attrs.items() if k not in FILLS}
     size = dtype.itemsize
-    return AsBytes(
+    return BytesView(
         name=variable.name,
         shape=(*variable.shape, size),
         dtype=np.dtype("u1"),
@@ -161,7 +161,7 @@ def _fill(variable: SourceArray) -> dict[str, object]:
     return {FILL: base64.b64encode(data).decode()} if any(data) else {}
 
 
-def as_coordinate(variable: SourceArray) -> Coordinate:
+def to_coordinate(variable: SourceArray) -> Coordinate:
     """Read a variable as a whole, as a coordinate that a store can represent.
 
     Numbers stay as they are, UTF-8 becomes strings, and other items are encoded as bytes or base64.
@@ -171,13 +171,13 @@ def as_coordinate(variable: SourceArray) -> Coordinate:
         fill = variable.fill_value
         return Coordinate(variable.name, variable.dims, values, variable.attrs, fill_value=fill)
     if variable.dtype.kind == "T":  # for 0-d text zarr returns str
-        return Coordinate(variable.name, variable.dims, as_text(values), variable.attrs)
+        return Coordinate(variable.name, variable.dims, to_string_array(values), variable.attrs)
     if DTYPE not in variable.attrs or not is_ragged(variable.attrs[DTYPE]):
         try:
-            text = as_text(values)
+            text = to_string_array(values)
         except UnicodeError:
             if values.dtype.kind in "SU":
-                return as_coordinate(by_bytes(variable))
+                return to_coordinate(view_as_bytes(variable))
         else:
             was = {} if values.dtype.kind in "OT" else {DTYPE: describe_kind(values.dtype)}
             attrs = {**was, **text_attrs(variable.attrs)}
@@ -196,7 +196,7 @@ def text_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
     return own
 
 
-def as_text(values: NumpyArray) -> NumpyArray:
+def to_string_array(values: NumpyArray) -> NumpyArray:
     """Return strings of any dtype as NumPy's StringDType.
 
     Raises
@@ -248,7 +248,7 @@ def unpack_items(texts: NumpyArray, kind: object) -> NumpyArray:
     return items.reshape(texts.shape)
 
 
-def restored(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
+def restore_variable(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
     """Return a variable stored as bytes with its original items; other variables are unchanged.
 
     The items have a fixed size or are bytes; items of variable length stay strings of base64.
@@ -264,19 +264,19 @@ def restored(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
         dtype = np.dtype(f"V{dtype.itemsize}")
     attrs = plain_attrs(variable.attrs)
     if not isinstance(variable, Coordinate):
-        return _restored_array(variable, dtype, attrs)
+        return _restore_array(variable, dtype, attrs)
     values = variable.values
     if values.dtype.kind == "T":
-        return Coordinate(variable.name, variable.dims, as_fixed(values, dtype), attrs)
+        return Coordinate(variable.name, variable.dims, to_fixed_size(values, dtype), attrs)
     if not _is_bytes_of(values.dtype, values.shape, dtype):
         return variable
-    return Coordinate(variable.name, variable.dims[:-1], from_bytes(values, dtype), attrs)
+    return Coordinate(variable.name, variable.dims[:-1], items_from_bytes(values, dtype), attrs)
 
 
-def _restored_array(array: SourceArray, dtype: Dtype, attrs: Mapping[str, object]) -> SourceArray:
+def _restore_array(array: SourceArray, dtype: Dtype, attrs: Mapping[str, object]) -> SourceArray:
     if not _is_bytes_of(array.dtype, array.shape, dtype):
         return array
-    return Restored(
+    return RestoredVariable(
         name=array.name,
         shape=array.shape[:-1],
         dtype=dtype,
@@ -292,7 +292,7 @@ def _is_bytes_of(stored: Dtype, shape: Sequence[int], dtype: Dtype) -> bool:
     return stored == np.dtype("u1") and dtype.itemsize == (shape[-1] if shape else 0)
 
 
-def as_fixed(texts: NumpyArray, dtype: Dtype) -> NumpyArray:
+def to_fixed_size(texts: NumpyArray, dtype: Dtype) -> NumpyArray:
     """Return strings of variable length as items of fixed size: characters, or bytes of UTF-8."""
     texts = np.asarray(texts)
     if dtype.kind == "U":  # NumPy swaps the byte order in two steps only

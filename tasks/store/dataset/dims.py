@@ -14,12 +14,12 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.sources.source import Coordinate, Description
-from gangsaw.tasks.store.dataset.paths import above, last
+from gangsaw.tasks.store.dataset.paths import last_component, parents_of
 
 NO_AXIS = -1  # extent of a name that no axis may have
 
 
-class Named(Protocol):
+class HasDims(Protocol):
     """Object with a name and a name for each axis."""
 
     @property
@@ -31,7 +31,7 @@ class Named(Protocol):
         """Name of each axis."""
 
 
-def agreeing_dims(
+def make_dims_agree(
     arrays: Iterable[Description], coords: Iterable[Coordinate]
 ) -> Mapping[str, tuple[str, ...]]:
     """Return consistent dimension names of every variable by its path.
@@ -44,18 +44,20 @@ def agreeing_dims(
     groups: dict[str, _AxisNames] = {}
     for variable, shape in variables:
         group = groups.setdefault(_group(variable), _AxisNames())
-        group.reserve(last(variable.name), variable.dims, shape)
+        group.reserve(last_component(variable.name), variable.dims, shape)
     names: dict[str, tuple[str, ...]] = {}
     for variable, shape in sorted(variables, key=_depth):  # outer groups first
-        outer = [groups[path] for path in above(_group(variable)) if path in groups]
+        outer = [groups[path] for path in parents_of(_group(variable)) if path in groups]
         names[variable.name] = groups[_group(variable)].names(variable.dims, shape, outer)
     return names
 
 
-def renamed_dims(arrays: Iterable[Description], coords: Iterable[Coordinate]) -> Iterator[str]:
+def describe_renamed_dims(
+    arrays: Iterable[Description], coords: Iterable[Coordinate]
+) -> Iterator[str]:
     """Yield a note for each dimension that is renamed since a parent group has another extent."""
     arrays, coords = tuple(arrays), tuple(coords)
-    agreed = agreeing_dims(arrays, coords)
+    agreed = make_dims_agree(arrays, coords)
     known: dict[str, dict[str, int]] = {}  # extents by group and name in the store
     renamed: dict[tuple[str, str, str], int] = {}
     for one, shape in _with_shapes(arrays, coords):
@@ -63,7 +65,7 @@ def renamed_dims(arrays: Iterable[Description], coords: Iterable[Coordinate]) ->
         pairs = zip(one.dims, agreed[one.name], shape, strict=True)
         renamed |= {(_group(one), dim, new): n for dim, new, n in pairs if dim != new}
     for (group, dim, new), extent in renamed.items():
-        outer = [known[path][dim] for path in above(group) if dim in known.get(path, {})]
+        outer = [known[path][dim] for path in parents_of(group) if dim in known.get(path, {})]
         if outer and outer[0] != extent:
             yield (
                 f"group {group}: its dimension {dim} has the extent {extent}, which is {outer[0]} "
@@ -73,13 +75,13 @@ def renamed_dims(arrays: Iterable[Description], coords: Iterable[Coordinate]) ->
 
 def _with_shapes(
     arrays: Iterable[Description], coords: Iterable[Coordinate]
-) -> list[tuple[Named, tuple[int, ...]]]:
+) -> list[tuple[HasDims, tuple[int, ...]]]:
     """Return all variables, each with its shape."""
-    variables: list[tuple[Named, tuple[int, ...]]] = [(a, a.shape) for a in arrays]
+    variables: list[tuple[HasDims, tuple[int, ...]]] = [(a, a.shape) for a in arrays]
     return [*variables, *((c, np.shape(_values(c))) for c in coords)]
 
 
-def _depth(variable: tuple[Named, tuple[int, ...]]) -> int:
+def _depth(variable: tuple[HasDims, tuple[int, ...]]) -> int:
     return variable[0].name.count("/")
 
 
@@ -87,7 +89,7 @@ def _values(coordinate: Coordinate) -> NumpyArray:
     return coordinate.values
 
 
-def _group(variable: Named) -> str:
+def _group(variable: HasDims) -> str:
     return variable.name.rpartition("/")[0]
 
 

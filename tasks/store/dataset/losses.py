@@ -9,9 +9,9 @@ from math import prod
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.sources.source import SourceArray
-from gangsaw.tasks.store.dataset.carried import carried
+from gangsaw.tasks.store.dataset.carried import carry_variable
 from gangsaw.tasks.store.dataset.paths import resolve_paths
-from gangsaw.tasks.store.dataset.texts import TextArray, large_texts, texts_of
+from gangsaw.tasks.store.dataset.texts import TextArray, make_large_text_array, make_text_array
 from gangsaw.tasks.store.dataset.variables import SMALL, is_small_variable
 
 LEFT_OUT = "gangsaw_left_out"  # of a group: variables of its source that were left out
@@ -68,14 +68,14 @@ def storable_variables(
             "out by --accept-loss"
         )
     without = {one.name for one in none}
-    return [carried(v) for v in found if v.name not in without], lost
+    return [carry_variable(v) for v in found if v.name not in without], lost
 
 
 def _in_pieces(variable: SourceArray, chunked: Collection[str]) -> SourceArray:
     """Return a large string variable in the form stored chunk by chunk, any other one unchanged."""
     if variable.dtype.kind == "T" and variable.name in chunked:  # known without reading
-        return texts_of(variable)
-    return large_texts(variable) or variable
+        return make_text_array(variable)
+    return make_large_text_array(variable) or variable
 
 
 def _is_large_item(variable: SourceArray) -> bool:

@@ -16,8 +16,8 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.sources.source import Coordinate, Description, Region
-from gangsaw.tasks.store.dataset.as_read import set_aside
-from gangsaw.tasks.store.dataset.paths import last
+from gangsaw.tasks.store.dataset.original_form import set_aside
+from gangsaw.tasks.store.dataset.paths import last_component
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -67,7 +67,7 @@ class Example:
         return replace(self, attrs={k: v for k, v in self.attrs.items() if k not in gone})
 
 
-def openable_attrs(
+def select_openable_attrs(
     variables: Sequence[Description | Coordinate],
 ) -> Mapping[str, Mapping[str, object]]:
     """Return the attributes of each variable by path, without those on which xarray fails.
@@ -78,7 +78,7 @@ def openable_attrs(
     asked = [_example(variable) for variable in variables if _is_decoded(variable.attrs)]
     for group in _by_group(asked):
         if not _opens(group):
-            for path, names in _blamed(group).items():
+            for path, names in _find_faulty_attrs(group).items():
                 attrs[path] = set_aside(attrs[path], names)
     return attrs
 
@@ -100,12 +100,12 @@ def _by_group(examples: Iterable[Example]) -> list[list[Example]]:
     return list(groups.values())
 
 
-def _blamed(group: Sequence[Example]) -> dict[str, list[str]]:
+def _find_faulty_attrs(group: Sequence[Example]) -> dict[str, list[str]]:
     """Return by variable path the names of attributes to remove, so that xarray opens the group.
 
     Attributes that fail on a variable alone come first, then those that fail in combination.
     """
-    blamed = {one.path: _culprits(one) for one in group}
+    blamed = {one.path: _find_faulty_names(one) for one in group}
     group = [one.without(blamed[one.path]) for one in group]
     for name in DECODED if not _opens(group) else ():
         for one in group:
@@ -117,7 +117,7 @@ def _blamed(group: Sequence[Example]) -> dict[str, list[str]]:
     return {path: names for path, names in blamed.items() if names}
 
 
-def _culprits(one: Example) -> list[str]:
+def _find_faulty_names(one: Example) -> list[str]:
     """Return the names of attributes to remove so that xarray opens this variable alone."""
     if _opens([one]):
         return []
@@ -153,7 +153,7 @@ def _decoded(examples: Iterable[Example]) -> xr.Dataset:
     for number, one in enumerate(examples):
         axes = [f"{dim}.{number}" for dim in one.dims]  # extents of examples need not agree
         made = group.create_array(
-            last(one.path),
+            last_component(one.path),
             shape=one.values.shape,
             dtype=one.values.dtype,
             dimension_names=axes,

@@ -8,12 +8,12 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sources.source import GroupAttrs
 
 
-def last(path: str) -> str:
+def last_component(path: str) -> str:
     """Return the last component of a path."""
     return path.rpartition("/")[2]
 
 
-def above(path: str) -> Iterator[str]:
+def parents_of(path: str) -> Iterator[str]:
     """Yield the parent groups of a variable or group, innermost first; "" is the root."""
     while path:
         path = path.rpartition("/")[0]
@@ -27,7 +27,7 @@ def key_of(path: str, name: str) -> str:
 
 def parent_groups(names: Iterable[str]) -> list[str]:
     """Return all groups, except the root, that contain these variables, outer ones first."""
-    return sorted({group for name in names for group in above(name) if group})
+    return sorted({group for name in names for group in parents_of(name) if group})
 
 
 def groups_with(groups: Iterable[GroupAttrs], names: Iterable[str]) -> tuple[GroupAttrs, ...]:
@@ -45,10 +45,10 @@ def resolve_paths(wanted: Iterable[str], there: Collection[str]) -> tuple[str, .
     ------
     BadParams : a last component belongs to several variables
     """
-    return tuple(_resolved(name.strip("/"), there) for name in wanted)
+    return tuple(_resolve_path(name.strip("/"), there) for name in wanted)
 
 
-def _resolved(name: str, there: Collection[str]) -> str:
+def _resolve_path(name: str, there: Collection[str]) -> str:
     if name in there:
         return name
     found = [path for path in there if path.endswith(f"/{name}")]
@@ -57,7 +57,7 @@ def _resolved(name: str, there: Collection[str]) -> str:
     return found[0] if found else name
 
 
-def seen_from(path: str, name: str, there: Collection[str]) -> str | None:
+def resolve_reference(path: str, name: str, there: Collection[str]) -> str | None:
     """Return the path of the variable that an attribute of the variable at `path` refers to.
 
     By the CF conventions it is in the same group or the nearest parent group, or is named by a
@@ -65,7 +65,7 @@ def seen_from(path: str, name: str, there: Collection[str]) -> str | None:
     """
     if name.startswith("/"):
         return name[1:] if name[1:] in there else None
-    places = (f"{group}/{name}".lstrip("/") for group in above(path))
+    places = (f"{group}/{name}".lstrip("/") for group in parents_of(path))
     return next((place for place in places if place in there), None)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.sources.source import Described, Description, FarArray, Region, SourceArray
+from gangsaw.tasks.sources.source import Described, Description, Region, RemoteArray, SourceArray
 from gangsaw.tasks.store.dataset.carried import DTYPE, text_attrs
 
 Octets: TypeAlias = NDArray[np.uint8]
@@ -38,35 +38,35 @@ class TextArray(Described):
 
     def read(self, region: Region) -> NumpyArray:
         """Return the strings of the region; raise BadParams for missing values and other items."""
-        return as_texts(self.of.read(region), self.name)
+        return convert_texts(self.of.read(region), self.name)
 
     @property
-    def is_far(self) -> bool:
+    def is_remote(self) -> bool:
         """True if reads go over a network."""
-        return isinstance(self.of, FarArray) and self.of.is_far
+        return isinstance(self.of, RemoteArray) and self.of.is_remote
 
     def begin(self, region: Region) -> bool:
         """Begin to read ahead a region; return False if too many bytes are in flight."""
-        return isinstance(self.of, FarArray) and self.of.begin(region)
+        return isinstance(self.of, RemoteArray) and self.of.begin(region)
 
     def ready(self, region: Region) -> None:
         """Wait for the read-ahead of `begin`."""
-        if isinstance(self.of, FarArray):
+        if isinstance(self.of, RemoteArray):
             self.of.ready(region)
 
     def forget(self, region: Region) -> None:
         """Cancel the read-ahead of `begin`."""
-        if isinstance(self.of, FarArray):
+        if isinstance(self.of, RemoteArray):
             self.of.forget(region)
 
     @cached_property
     def item_bytes(self) -> int:
         """Approximate mean size of a string and its length field in bytes, from a sample."""
         probed = self.read(_middle(self.shape))
-        return max(1, bytes_of(probed) // max(1, probed.size))
+        return max(1, count_bytes(probed) // max(1, probed.size))
 
 
-def texts_of(variable: SourceArray) -> TextArray:
+def make_text_array(variable: SourceArray) -> TextArray:
     """Return a string variable as a `TextArray`, which is stored chunk by chunk."""
     fill = variable.fill_value
     return TextArray(
@@ -81,21 +81,21 @@ def texts_of(variable: SourceArray) -> TextArray:
     )
 
 
-def large_texts(variable: SourceArray) -> TextArray | None:
+def make_large_text_array(variable: SourceArray) -> TextArray | None:
     """Return a string variable of more than LARGE bytes as a `TextArray`, None for any other.
 
     A sample of the strings is read.
     """
     if variable.dtype.kind not in "OT" or DTYPE in variable.attrs or 0 in variable.shape:
         return None
-    found = texts_of(variable)
+    found = make_text_array(variable)
     try:
         return found if prod(found.shape) * found.item_bytes > LARGE else None
     except BadParams:  # such as bytes of variable length
         return None
 
 
-def as_texts(values: NumpyArray, name: str) -> NumpyArray:
+def convert_texts(values: NumpyArray, name: str) -> NumpyArray:
     """Return strings as NumPy's StringDType; BadParams names a variable with other items."""
     values = np.asarray(values)
     if values.dtype.kind == "O":
@@ -105,23 +105,23 @@ def as_texts(values: NumpyArray, name: str) -> NumpyArray:
     return values.astype(TEXT, copy=False)
 
 
-def bytes_of(samples: NumpyArray) -> int:
+def count_bytes(samples: NumpyArray) -> int:
     """Return the size of samples in bytes; for strings that of UTF-8 with lengths, as in Zarr."""
     if samples.dtype.kind != "T":
         return samples.nbytes
-    letters = "".join(as_list(samples))
+    letters = "".join(list_texts(samples))
     return samples.size * LENGTH.itemsize + len(letters if letters.isascii() else letters.encode())
 
 
-def as_zarr_bytes(texts: NumpyArray) -> Octets:
+def encode_texts(texts: NumpyArray) -> Octets:
     """Return strings in the format of Zarr's serializer: their number, then lengths and UTF-8."""
-    items = [text.encode() for text in as_list(texts)]
+    items = [text.encode() for text in list_texts(texts)]
     lengths = np.array([len(item) for item in items], LENGTH)
     parts = (part for n, item in zip(lengths, items, strict=True) for part in (n.tobytes(), item))
     return np.frombuffer(np.array(len(items), LENGTH).tobytes() + b"".join(parts), np.uint8)
 
 
-def as_list(texts: NumpyArray) -> list[str]:
+def list_texts(texts: NumpyArray) -> list[str]:
     """Return strings of StringDType as Python's, in C order."""
     return cast("list[str]", texts.ravel().tolist())
 

@@ -24,7 +24,7 @@ def is_packed(attrs: Mapping[str, object], stored: Dtype, wanted: Dtype) -> bool
     return is_other_kind and any(name in attrs for name in PACKING)
 
 
-def same_values(stored: NumpyArray, wanted: NumpyArray, attrs: Mapping[str, object]) -> bool:
+def is_equal_unpacked(stored: NumpyArray, wanted: NumpyArray, attrs: Mapping[str, object]) -> bool:
     """Return True if stored integers, unpacked by xarray, equal floats; NaN equals NaN.
 
     Parameters

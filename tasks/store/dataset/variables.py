@@ -14,9 +14,9 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.options import nearest
 from gangsaw.tasks.sources.source import Coordinate, SourceArray
-from gangsaw.tasks.store.dataset.carried import TEXTS, as_coordinate, by_bytes, is_carried
-from gangsaw.tasks.store.dataset.paths import last, resolve_paths, seen_from
-from gangsaw.tasks.store.dataset.texts import TextArray, texts_of
+from gangsaw.tasks.store.dataset.carried import TEXTS, is_carried, to_coordinate, view_as_bytes
+from gangsaw.tasks.store.dataset.paths import last_component, resolve_paths, resolve_reference
+from gangsaw.tasks.store.dataset.texts import TextArray, make_text_array
 
 SMALL = 16 << 20  # bytes: larger coordinates are stored chunk by chunk, like data
 MOST_WHOLE = 256 << 20  # bytes: limit of all variables copied as a whole, and of one chunk of them
@@ -65,7 +65,7 @@ def split_variables(
     _check_found(found, wanted, arrays)
     axes = {axis for array in arrays for axis in _axes(array)}
     near = [v for v in whole if not wanted or axes.issuperset(_axes(v))]
-    return tuple(map(_in_chunks, arrays)), tuple(map(as_coordinate, near))
+    return tuple(map(_in_chunks, arrays)), tuple(map(to_coordinate, near))
 
 
 def _within_memory(whole: Sequence[SourceArray]) -> list[SourceArray]:
@@ -86,8 +86,8 @@ def _in_chunks(array: SourceArray) -> SourceArray:
         and not is_carried(array.attrs)
         and not isinstance(array, TextArray)
     ):
-        return texts_of(array)
-    return by_bytes(array) if array.dtype.kind in "SU" else array
+        return make_text_array(array)
+    return view_as_bytes(array) if array.dtype.kind in "SU" else array
 
 
 def _check_texts(
@@ -104,10 +104,10 @@ def _check_texts(
             not is_small_variable(v) if v.name in wanted else not wanted and v.name not in free
         )
         if v.dtype.kind in "OT" and is_large and not isinstance(v, TextArray):
-            raise too_many_texts(v.name, v.shape)
+            raise text_size_error(v.name, v.shape)
 
 
-def too_many_texts(name: str, shape: Sequence[int]) -> BadParams:
+def text_size_error(name: str, shape: Sequence[int]) -> BadParams:
     """Return the error for string variables that are too large to be copied as a whole."""
     return BadParams(
         f"{name} holds {prod(shape)} texts, which are copied whole, but no more than "
@@ -138,7 +138,7 @@ def _named_by(found: Sequence[SourceArray]) -> frozenset[str]:
     """Return the paths of the variables that attributes of others name as their coordinates."""
     there = frozenset(v.name for v in found)
     said = ((v.name, str(v.attrs.get(key, "")).split()) for v in found for key in NAMING)
-    means = (seen_from(path, name, there) for path, names in said for name in names)
+    means = (resolve_reference(path, name, there) for path, names in said for name in names)
     return frozenset(path for path in means if path is not None)
 
 
@@ -169,7 +169,7 @@ def _is_text_series(variable: SourceArray, named: Collection[str]) -> bool:
 
 
 def _is_coordinate(variable: SourceArray, named: Collection[str]) -> bool:
-    return last(variable.name) in variable.dims or variable.name in named
+    return last_component(variable.name) in variable.dims or variable.name in named
 
 
 def _is_series(variable: SourceArray, named: Collection[str]) -> bool:

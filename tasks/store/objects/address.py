@@ -12,7 +12,7 @@ from gangsaw.codecs.core.errors import BadParams
 Named = TypeVar("Named")
 
 ONE_SLASH = re.compile(r"(s3|gs|gcs|az|abfs|https?|file|memory):/(?!/)(.*)")
-NEAR = ("file", "memory")  # protocols without a network
+LOCAL_PROTOCOLS = ("file", "memory")  # protocols without a network
 
 
 class Address(str):
@@ -65,7 +65,7 @@ def options_of(address: object) -> Mapping[str, object]:
 def is_remote_address(address: object) -> bool:
     """Return True if the address is reached over a network."""
     protocol, mark, _ = str(address).partition("://")
-    return bool(mark) and protocol not in NEAR
+    return bool(mark) and protocol not in LOCAL_PROTOCOLS
 
 
 def check_slashes(address: object) -> None:
@@ -75,7 +75,7 @@ def check_slashes(address: object) -> None:
         raise BadParams(f"{address}: an address has two slashes: say {found[1]}://{found[2]}")
 
 
-def why_no_store(address: object) -> str:
+def explain_missing_store(address: object) -> str:
     """Return the end of the message about a path without a Zarr store, with advice."""
     path = Path(str(address).removeprefix("file://"))
     if "://" in str(path) or is_remote_address(address):
@@ -87,12 +87,12 @@ def why_no_store(address: object) -> str:
     return ": no such file or directory, correct the path"
 
 
-def opened_with(named: Named, options: Mapping[str, object] | None) -> Named:
+def add_options(named: Named, options: Mapping[str, object] | None) -> Named:
     """Return the argument (a path or several) with file system options on each address in it."""
     if not options:
         return named
     if isinstance(named, list | tuple):
-        return cast("Named", [opened_with(one, options) for one in named])
+        return cast("Named", [add_options(one, options) for one in named])
     if isinstance(named, str) and "://" in named:
         return cast("Named", Address(named, options))
     return named

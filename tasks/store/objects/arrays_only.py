@@ -19,12 +19,12 @@ METADATA = "zarr.json"
 CHUNKS = "c"  # first part of chunk keys
 
 
-def is_strict(store: Store) -> bool:
+def accepts_only_arrays(store: Store) -> bool:
     """Return True if a store, such as Icechunk's, accepts only Zarr metadata and chunks."""
     return type(store).__module__.partition(".")[0] in STRICT
 
 
-class StrictStore(WrapperStore[Store]):
+class ArraysOnlyStore(WrapperStore[Store]):
     """Wrapper of a store that accepts only Zarr metadata and chunks; other objects stay in memory.
 
     Parameters
@@ -37,12 +37,12 @@ class StrictStore(WrapperStore[Store]):
         super().__init__(store)
         self.in_memory = in_memory or MemoryStore()
 
-    def _with_store(self, store: Store) -> StrictStore:
+    def _with_store(self, store: Store) -> ArraysOnlyStore:
         return type(self)(store, self.in_memory)
 
     def __eq__(self, other: object) -> bool:
         """Return True if both wrap the same store."""
-        return isinstance(other, StrictStore) and self._store == other._store
+        return isinstance(other, ArraysOnlyStore) and self._store == other._store
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -50,7 +50,7 @@ class StrictStore(WrapperStore[Store]):
         """Return the name of the store."""
         return f"{type(self._store).__name__.lower()}://{id(self._store):x}"
 
-    def _of(self, key: str) -> Store:
+    def _store_of(self, key: str) -> Store:
         """Return the wrapped store or the in-memory store, whichever a key belongs to."""
         *above, name = key.split("/")
         is_array = name == METADATA or CHUNKS in (*above, name)
@@ -63,20 +63,20 @@ class StrictStore(WrapperStore[Store]):
         """Return an object or a range of its bytes; None if it is absent."""
         found: Buffer | None = None
         with _absent():
-            found = await self._of(key).get(key, prototype, byte_range)
+            found = await self._store_of(key).get(key, prototype, byte_range)
         return await self.in_memory.get(key, prototype, byte_range) if found is None else found
 
     async def exists(self, key: str) -> bool:
         """Return True if the object exists."""
         with _absent():
-            if await self._of(key).exists(key):
+            if await self._store_of(key).exists(key):
                 return True
         return await self.in_memory.exists(key)
 
     async def set(self, key: str, value: Buffer) -> None:
         """Write an object; a chunk is buffered until the metadata of its array is written."""
         try:
-            await self._of(key).set(key, value)
+            await self._store_of(key).set(key, value)
         except Exception as error:
             if not _is_absence(error) or key.endswith(METADATA):
                 raise
@@ -90,7 +90,7 @@ class StrictStore(WrapperStore[Store]):
         prefix = f"{array}{CHUNKS}"
         for key in [key async for key in self.in_memory.list_prefix(prefix)]:
             value = await self.in_memory.get(key, default_buffer_prototype())
-            if value is not None and self._of(key) is self._store:
+            if value is not None and self._store_of(key) is self._store:
                 await self._store.set(key, value)
                 await self.in_memory.delete(key)
 
@@ -101,7 +101,7 @@ class StrictStore(WrapperStore[Store]):
 
     async def delete(self, key: str) -> None:
         """Remove an object."""
-        await self._of(key).delete(key)
+        await self._store_of(key).delete(key)
 
     async def delete_dir(self, prefix: str) -> None:
         """Remove all objects below a prefix."""
@@ -154,13 +154,13 @@ def _is_absence(error: Exception) -> bool:
     return isinstance(error, KeyError) or (is_theirs and "not found" in str(error))
 
 
-_KNOWN: deque[StrictStore] = deque(maxlen=8)
+_KNOWN: deque[ArraysOnlyStore] = deque(maxlen=8)
 
 
-def strict_store(store: Store) -> StrictStore:
+def wrap_arrays_only_store(store: Store) -> ArraysOnlyStore:
     """Wrap a store, with the in-memory objects that recent jobs of this process left for it."""
     for known in list(_KNOWN):
         if known._store == store:
-            return StrictStore(store, known.in_memory)
-    _KNOWN.append(made := StrictStore(store))
+            return ArraysOnlyStore(store, known.in_memory)
+    _KNOWN.append(made := ArraysOnlyStore(store))
     return made

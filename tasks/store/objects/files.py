@@ -195,7 +195,7 @@ def ignores_case(path: Path) -> bool:
 
 def is_same_file(a: Path, b: Path) -> bool:
     """Return True if two paths name the same file or folder, through links, mounts or case."""
-    if resolved(a) == resolved(b):
+    if resolve_links(a) == resolve_links(b):
         return True
     try:
         return a.samefile(b)
@@ -205,11 +205,11 @@ def is_same_file(a: Path, b: Path) -> bool:
 
 def is_within(a: Path, b: Path) -> bool:
     """Return True if `a` is `b` or lies below it."""
-    whole = resolved(a)
+    whole = resolve_links(a)
     return any(is_same_file(path, b) for path in (whole, *whole.parents))
 
 
-def resolved(path: Path) -> Path:
+def resolve_links(path: Path) -> Path:
     """Return a path with symbolic links resolved; a link that leads to itself is kept.
 
     `Path.resolve` raises RuntimeError for a link that leads to itself, before Python 3.13.
@@ -217,7 +217,7 @@ def resolved(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def behind_link(path: Path) -> Path:
+def follow_link(path: Path) -> Path:
     """Return the path that a symbolic link leads to; the path itself if it is no link.
 
     A parent folder that is a link to nothing is followed, too: it cannot be created by its name.
@@ -226,8 +226,8 @@ def behind_link(path: Path) -> Path:
     """
     links = (one for one in (path, *path.parents) if one.is_symlink() and not one.exists())
     if (link := next(links, None)) is None:
-        return resolved(path) if path.is_symlink() else path
-    end = resolved(link)
+        return resolve_links(path) if path.is_symlink() else path
+    end = resolve_links(link)
     if end.is_symlink():
         raise BadParams(f"{link} is a symbolic link that leads to itself: give another name")
     if not end.parent.is_dir():
@@ -235,18 +235,18 @@ def behind_link(path: Path) -> Path:
             f"{link} is a symbolic link to {end}, and there is no directory {end.parent}: make it "
             "first, or give another name"
         )
-    return resolved(path)
+    return resolve_links(path)
 
 
 def _files(folder: Path) -> Iterator[Path]:
     return (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
 
 
-def partials(folder: Path) -> Iterator[Path]:
+def list_partial_files(folder: Path) -> Iterator[Path]:
     """Yield the temporary files below a folder, which writers rename once complete."""
     return (path for path in _files(folder) if PARTIAL.search(path.name))
 
 
-def objects(folder: Path) -> Iterator[Path]:
+def list_object_files(folder: Path) -> Iterator[Path]:
     """Yield the files below a folder, without the temporary files of writers."""
     return (path for path in _files(folder) if not PARTIAL.search(path.name))

@@ -26,7 +26,7 @@ def partial_path(target: Path) -> Path:
     return target.with_name(f".{target.name}.{owner}.partial")
 
 
-def sweep(target: Path) -> None:
+def remove_abandoned_files(target: Path) -> None:
     """Remove the temporary files of this target whose writers are dead.
 
     It may be unknown if a writer on another host, PID namespace or boot is dead. Then its file is

@@ -1,4 +1,4 @@
-"""`Place`: prefix of a Zarr store with blocking methods; the only module that knows store types."""
+"""Prefix of a Zarr store, with blocking methods; the only module that knows store types."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.store.objects.address import check_slashes, is_remote_address
 from gangsaw.tasks.store.objects.files import (
-    behind_link,
     create_file,
     file_bytes,
     file_version,
+    follow_link,
     keys_below,
-    objects,
-    partials,
+    list_object_files,
+    list_partial_files,
     read_file,
     sync_files,
     write_file,
 )
-from gangsaw.tasks.store.objects.remote import FarStore, far_store, is_marker
+from gangsaw.tasks.store.objects.remote import RemoteStore, is_marker, open_remote_store
 from gangsaw.tasks.store.objects.stores import StoreAddress
 from gangsaw.tasks.store.objects.zipped import is_zip, zip_store
 
 Read = TypeVar("Read")
 
-AGAIN = 3  # reads of a damaged object repeated, for servers that send no checksums
+RETRIES = 3  # reads of a damaged object repeated, for servers that send no checksums
 CONCURRENT_READS = 64  # hides the latency of an object store
 # metadata of fsspec file systems that change with an object
 CHANGES = ("ETag", "etag", "LastModified", "last_modified", "updated", "mtime", "created")
@@ -64,7 +64,7 @@ class ObjectVersion(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Place:
+class Prefix:
     """Prefix of a Zarr store, under which objects are read and written; picklable if the store is.
 
     Attributes
@@ -76,9 +76,9 @@ class Place:
     store: Store
     path: str = ""
 
-    def __truediv__(self, name: str) -> Place:
+    def __truediv__(self, name: str) -> Prefix:
         """Return the prefix `name` below this one."""
-        return Place(self.store, self._key(name))
+        return Prefix(self.store, self._key(name))
 
     def __str__(self) -> str:
         """Return the path or address, as a user would type it."""
@@ -118,7 +118,7 @@ class Place:
         """
         if (folder := self.folder) is not None:
             return create_file(folder / key, data)
-        if isinstance(self.store, FarStore):
+        if isinstance(self.store, RemoteStore):
             return sync(self.store.create(self._key(key), data))
         buffer = default_buffer_prototype().buffer.from_bytes(data)
         sync(self.store.set_if_not_exists(self._key(key), buffer))
@@ -132,7 +132,7 @@ class Place:
                 return (folder / key).stat().st_mtime
             except (FileNotFoundError, NotADirectoryError):
                 return None
-        if not isinstance(self.store, FarStore):
+        if not isinstance(self.store, RemoteStore):
             return None
         return sync(self.store.modified(self._key(key)))
 
@@ -141,14 +141,14 @@ class Place:
 
         A file is written at once: only its flush to disk takes long.
         """
-        if isinstance(self.store, FarStore):
+        if isinstance(self.store, RemoteStore):
             self.store.set_soon(self._key(key), data)
         else:
             self.put(key, data)
 
     def settle(self, keys: Iterable[str]) -> None:
         """Wait until the objects of `put_soon` are stored; raise the error if a write failed."""
-        if isinstance(self.store, FarStore):
+        if isinstance(self.store, RemoteStore):
             for key in keys:
                 self.store.settle(self._key(key))
 
@@ -163,25 +163,25 @@ class Place:
 
         Return False if too many bytes are in flight or the store is local.
         """
-        return isinstance(self.store, FarStore) and self.store.begin(self._key(key), n_bytes)
+        return isinstance(self.store, RemoteStore) and self.store.begin(self._key(key), n_bytes)
 
     def ready(self, key: str) -> None:
         """Wait until a read-ahead of `begin` has ended."""
-        if isinstance(self.store, FarStore):
+        if isinstance(self.store, RemoteStore):
             self.store.ready(self._key(key))
 
     def forget(self, key: str) -> None:
         """Cancel a read-ahead of `begin` that is not needed."""
-        if isinstance(self.store, FarStore):
+        if isinstance(self.store, RemoteStore):
             self.store.forget(self._key(key))
 
     def sizes(self, keys: Sequence[str]) -> list[int | None]:
         """Return the size of each object in bytes, or None if absent; few stores must read it."""
         if (folder := self.folder) is not None:
             return [file_bytes(folder / key) for key in keys]
-        if not isinstance(self.store, FarStore):
+        if not isinstance(self.store, RemoteStore):
             return [None if found is None else len(found) for found in self.get_many(keys)]
-        found = sync(self.store.found(self.path))
+        found = sync(self.store.list_metadata(self.path))
         return [int(str(found[key]["size"])) if key in found else None for key in keys]
 
     def get_many(self, keys: Iterable[str]) -> list[Buffer | None]:
@@ -197,7 +197,7 @@ class Place:
 
     def check_bucket(self) -> None:
         """Raise BadParams if the bucket of this prefix does not exist."""
-        if self.is_far and isinstance(self.store, FarStore):
+        if self.is_remote and isinstance(self.store, RemoteStore):
             sync(self.store.check_bucket())
 
     def names(self) -> list[str]:
@@ -224,9 +224,9 @@ class Place:
             root, folder = self.store.root, self.store.root / self.path
             if root.is_file():  # a store in one file
                 yield ObjectVersion("", *file_version(root))
-            for path in objects(folder):
+            for path in list_object_files(folder):
                 yield ObjectVersion(path.relative_to(folder).as_posix(), *file_version(path))
-        elif isinstance(self.store, FarStore):
+        elif isinstance(self.store, RemoteStore):
             yield from sync(self._list_versions(self.store)) or self._read_versions(UNLISTED)
         else:
             yield from self._read_versions(sorted(self.walk()))
@@ -274,20 +274,20 @@ class Place:
         return self.store.root / self.path if isinstance(self.store, LocalStore) else None
 
     @property
-    def is_far(self) -> bool:
+    def is_remote(self) -> bool:
         """True if each request goes over a network."""
-        return isinstance(self.store, FarStore) and is_remote_address(self.store.name)
+        return isinstance(self.store, RemoteStore) and is_remote_address(self.store.name)
 
     @property
     def can_list(self) -> bool:
         """True if the store lists its objects; HTTP servers need not."""
-        return not (isinstance(self.store, FarStore) and self.store.name.startswith("http"))
+        return not (isinstance(self.store, RemoteStore) and self.store.name.startswith("http"))
 
     @property
     def is_empty(self) -> bool:
         """True if no object is below the prefix; temporary files do not count."""
         if (folder := self.folder) is not None:
-            return (folder.is_dir() and not any(objects(folder))) or not folder.exists()
+            return (folder.is_dir() and not any(list_object_files(folder))) or not folder.exists()
         return sync(self.store.is_empty(self.path))
 
     def clean(self) -> int:
@@ -295,7 +295,7 @@ class Place:
 
         A writer that is still alive loses at most one rename: that write fails, and is retried.
         """
-        found = [] if self.folder is None else list(partials(self.folder))
+        found = [] if self.folder is None else list(list_partial_files(self.folder))
         for path in found:
             path.unlink(missing_ok=True)
         return len(found)
@@ -315,9 +315,9 @@ class Place:
     async def _list_dir(self) -> list[str]:
         return [name async for name in self.store.list_dir(self.path)]
 
-    async def _list_versions(self, store: FarStore) -> list[ObjectVersion]:
+    async def _list_versions(self, store: RemoteStore) -> list[ObjectVersion]:
         try:
-            found = await store.found(self.path)
+            found = await store.list_metadata(self.path)
         except ConnectionError:
             if store.name.startswith("http"):  # HTTP servers need not support listings
                 return []
@@ -338,18 +338,18 @@ class Place:
         return [key async for key in self.store.list_prefix(prefix)]
 
 
-def read_again(place: Place, read: Callable[[], Read]) -> Read:
+def retry_read(place: Prefix, read: Callable[[], Read]) -> Read:
     """Return the result of `read`; over a network, retry on CorruptChunk: bits may flip on the way.
 
     If the stored bytes are damaged, the last try raises CorruptChunk.
     """
-    for _ in range(AGAIN if place.is_far else 0):
+    for _ in range(RETRIES if place.is_remote else 0):
         with suppress(CorruptChunk):
             return read()
     return read()
 
 
-def open_place(target: str | Path | Store | StorePath, *, writable: bool = False) -> Place:
+def open_prefix(target: str | Path | Store | StorePath, *, writable: bool = False) -> Prefix:
     """Return the prefix of a path, an address or a Zarr store, without creating anything.
 
     Raises BadParams if a symbolic link to be written to leads to a missing folder or to itself.
@@ -357,15 +357,15 @@ def open_place(target: str | Path | Store | StorePath, *, writable: bool = False
     if isinstance(target, StoreAddress):
         target = target.place
     if isinstance(target, StorePath):
-        return Place(target.store, target.path)
+        return Prefix(target.store, target.path)
     if isinstance(target, Store):
-        return Place(target)
+        return Prefix(target)
     if isinstance(target, str) and "://" in target and not target.startswith("file://"):
-        return Place(far_store(target, read_only=not writable))
+        return Prefix(open_remote_store(target, read_only=not writable))
     if is_zip(str(target)) and not writable:
-        return Place(zip_store(str(target)))
+        return Prefix(zip_store(str(target)))
     check_slashes(target)
     path = Path(str(target).removeprefix("file://")).absolute()
     if writable and not path.exists():  # a folder cannot be created by the name of a link
-        path = behind_link(path)
-    return Place(LocalStore(path, read_only=not writable))
+        path = follow_link(path)
+    return Prefix(LocalStore(path, read_only=not writable))

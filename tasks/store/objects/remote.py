@@ -108,7 +108,7 @@ async def _closed(file_system: object) -> None:
 READS, WRITES = Allowance(READ_BYTES), Allowance(WRITE_BYTES)
 
 
-class FarStore(WrapperStore[FsspecStore]):
+class RemoteStore(WrapperStore[FsspecStore]):
     """Store behind a network, with read-ahead, concurrent writes and retries.
 
     Parameters
@@ -132,10 +132,10 @@ class FarStore(WrapperStore[FsspecStore]):
         """Return the address."""
         return self.name
 
-    def _with_store(self, store: FsspecStore) -> FarStore:
+    def _with_store(self, store: FsspecStore) -> RemoteStore:
         return type(self)(store, self.name)
 
-    def with_read_only(self, read_only: bool = False) -> FarStore:
+    def with_read_only(self, read_only: bool = False) -> RemoteStore:
         """Return the same store with this access mode."""
         return self._with_store(self._store.with_read_only(read_only))
 
@@ -194,29 +194,29 @@ class FarStore(WrapperStore[FsspecStore]):
     async def _fetch(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None
     ) -> Buffer | None:
-        return await self._tried(lambda: self._store.get(key, prototype, byte_range), key)
+        return await self._retry(lambda: self._store.get(key, prototype, byte_range), key)
 
     async def exists(self, key: str) -> bool:
         """Return True if the object exists."""
-        return await self._tried(lambda: self._store.exists(key), key)
+        return await self._retry(lambda: self._store.exists(key), key)
 
     async def set(self, key: str, value: Buffer) -> None:
         """Write an object."""
-        await self._tried(lambda: self._store.set(key, value), key)
+        await self._retry(lambda: self._store.set(key, value), key)
 
     async def delete(self, key: str) -> None:
         """Remove an object if it exists."""
-        await self._tried(lambda: self._removed(key), key)
+        await self._retry(lambda: self._remove(key), key)
 
     async def delete_dir(self, prefix: str) -> None:
         """Remove all objects below a prefix."""
         if PATTERNS.isdisjoint(f"{self._store.path}/{prefix}"):
-            await self._tried(lambda: self._store.delete_dir(prefix), prefix)
+            await self._retry(lambda: self._store.delete_dir(prefix), prefix)
             return
-        keys = [(f"{prefix}/{key}".lstrip("/"),) for key in await self.found(prefix)]
+        keys = [(f"{prefix}/{key}".lstrip("/"),) for key in await self.list_metadata(prefix)]
         await concurrent_map(keys, self.delete, REQUESTS)
 
-    async def _removed(self, key: str) -> None:
+    async def _remove(self, key: str) -> None:
         with suppress(FileNotFoundError):  # `_rm` would take the key for a pattern
             await self._store.fs._rm_file(f"{self._store.path}/{key}")
 
@@ -243,17 +243,17 @@ class FarStore(WrapperStore[FsspecStore]):
             if name:  # else it is the marker of this folder, which is no child of itself
                 yield name
 
-    async def found(self, prefix: str) -> dict[str, dict[str, object]]:
+    async def list_metadata(self, prefix: str) -> dict[str, dict[str, object]]:
         """List the objects below a prefix; return the listed metadata of each by relative key."""
         root = f"{self._store.path}/{prefix}".rstrip("/")
-        told = await self._tried(lambda: self._store.fs._find(root, detail=True), prefix)
+        told = await self._retry(lambda: self._store.fs._find(root, detail=True), prefix)
         found = {path.removeprefix(root).lstrip("/"): info for path, info in told.items()}
         return {key: info for key, info in found.items() if not is_marker(key)}
 
     async def check_bucket(self) -> None:
         """Raise BadParams if the bucket does not exist; called when nothing was found below it."""
         bucket = self._store.path.strip("/").partition("/")[0]
-        if not await self._tried(lambda: self._store.fs._exists(bucket), ""):
+        if not await self._retry(lambda: self._store.fs._exists(bucket), ""):
             raise BadParams(f"{self.name}: no such bucket or folder: make it first")
 
     async def create(self, key: str, data: bytes) -> bool:
@@ -263,7 +263,7 @@ class FarStore(WrapperStore[FsspecStore]):
         """
         fs = self._store.fs
         server = getattr(fs, "_fs_token", id(fs)), self._store.path.partition("/")[0]
-        return await exclusive.create(self, server, key, data)
+        return await exclusive.create_exclusively(self, server, key, data)
 
     async def put_if_absent(self, key: str, data: bytes) -> bool:
         """Write an object on the condition that it does not exist; return False if it exists.
@@ -280,7 +280,7 @@ class FarStore(WrapperStore[FsspecStore]):
                 raise
 
         try:
-            await self._tried(write, key)
+            await self._retry(write, key)
         except FileExistsError:
             return False
         return True
@@ -294,7 +294,7 @@ class FarStore(WrapperStore[FsspecStore]):
             except FileNotFoundError:
                 return {}
 
-        info = await self._tried(described, key)
+        info = await self._retry(described, key)
         found = next((info[name] for name in WRITTEN if info.get(name) is not None), None)
         if isinstance(found, datetime):
             return found.timestamp()
@@ -306,9 +306,9 @@ class FarStore(WrapperStore[FsspecStore]):
         async def names() -> list_of_names:
             return [name async for name in listing(prefix)]
 
-        return await self._tried(names, prefix)
+        return await self._retry(names, prefix)
 
-    async def _tried(self, call: Callable[[], Awaitable[T]], key: str) -> T:
+    async def _retry(self, call: Callable[[], Awaitable[T]], key: str) -> T:
         """Return the reply to a request; transient errors are retried after each of PAUSES."""
         where = f"{self.name}/{key}".rstrip("/")
         for pause in PAUSES:
@@ -367,13 +367,13 @@ def _check_final(error: Exception, name: str) -> None:
         ) from error
 
 
-def far_store(address: str, *, read_only: bool) -> FarStore:
+def open_remote_store(address: str, *, read_only: bool) -> RemoteStore:
     """Open the store at an address; most file systems send no request yet.
 
     Raises BadParams for an unknown protocol or missing package, JobFailed if there is no reply.
     """
     protocol = address.partition("://")[0]
-    options = _merged(DEFAULTS.get(protocol, {}), options_of(address))
+    options = _merge_options(DEFAULTS.get(protocol, {}), options_of(address))
     try:
         with extras_named():
             store = FsspecStore.from_url(
@@ -385,13 +385,13 @@ def far_store(address: str, *, read_only: bool) -> FarStore:
         raise BadParams(f"{address}: {first_line(error)}") from error
     except OSError as error:  # some file systems connect at once
         raise JobFailed(f"{address}: {first_line(error)}: check address and network") from error
-    return FarStore(store, str.__str__(address).rstrip("/"))
+    return RemoteStore(store, str.__str__(address).rstrip("/"))
 
 
-def _merged(a: Mapping[str, object], b: Mapping[str, object]) -> dict[str, object]:
+def _merge_options(a: Mapping[str, object], b: Mapping[str, object]) -> dict[str, object]:
     """Merge two option mappings recursively; values of `b` override those of `a`."""
     both = {k for k in a if isinstance(a[k], dict) and isinstance(b.get(k), dict)}
-    inner = {k: _merged(_mapping(a[k]), _mapping(b[k])) for k in both}
+    inner = {k: _merge_options(_mapping(a[k]), _mapping(b[k])) for k in both}
     return {**a, **b, **inner}
 
 

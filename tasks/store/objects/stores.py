@@ -12,8 +12,8 @@ from zarr.storage import FsspecStore, LocalStore, MemoryStore, StorePath, ZipSto
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.objects.address import Address
-from gangsaw.tasks.store.objects.arrays_only import is_strict, strict_store
-from gangsaw.tasks.store.objects.remote import FarStore
+from gangsaw.tasks.store.objects.arrays_only import accepts_only_arrays, wrap_arrays_only_store
+from gangsaw.tasks.store.objects.remote import RemoteStore
 
 StoreLike: TypeAlias = "str | Path | Store | StorePath | zarr.Group"
 
@@ -53,7 +53,7 @@ def store_address(store: Store, path: str = "") -> StoreAddress:
     if "://" not in base:
         base = f"{type(store).__name__.lower()}://{id(store):x}"
     if type(store) is FsspecStore:  # zarr would list it endlessly below the marker of a folder
-        store = FarStore(store, base)
+        store = RemoteStore(store, base)
     made = cast("StoreAddress", StoreAddress.__new__(StoreAddress, f"{base}/{path}".rstrip("/")))
     made.place = StorePath(store, path)
     return made
@@ -84,14 +84,16 @@ def as_address(
     store, path = place
     if isinstance(store, LocalStore):
         return str(store.root / path)
-    if client is not None and (isinstance(store, MemoryStore) or is_strict(store)):
+    if client is not None and (isinstance(store, MemoryStore) or accepts_only_arrays(store)):
         kind = type(store).__name__
         raise BadParams(f"{kind} is open in this process alone: leave client= out")
     if isinstance(store, ZipStore):
         return str(store.path)
     if is_writable and store.read_only:
         raise BadParams(f"{type(store).__name__} is open to read: open it to write")
-    return store_address(strict_store(store) if is_strict(store) else store, path)
+    return store_address(
+        wrap_arrays_only_store(store) if accepts_only_arrays(store) else store, path
+    )
 
 
 def _place_of(opened: object) -> tuple[Store, str] | None:

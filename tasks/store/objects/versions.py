@@ -16,7 +16,7 @@ from typing import Protocol
 from gangsaw.codecs.core.errors import GangsawError, JobFailed
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.store.objects.files import file_version
-from gangsaw.tasks.store.objects.prefix import ObjectVersion, Place, open_place
+from gangsaw.tasks.store.objects.prefix import ObjectVersion, Prefix, open_prefix
 
 GONE = "gone"
 LOCK = "table.lock"  # of casacore: reading a table changes it
@@ -29,7 +29,7 @@ def file_versions(*paths: str | Path) -> dict[str, str]:
     return {str(path): version for path in paths if (version := _path_version(Path(path)))}
 
 
-def array_versions(arrays: Iterable[Place]) -> dict[str, str]:
+def array_versions(arrays: Iterable[Prefix]) -> dict[str, str]:
     """Return a digest of the change stamps of all objects of each array, by the array's address."""
     return {str(array): digest_of_versions(array.versions()) for array in arrays}
 
@@ -55,7 +55,7 @@ def digest_of_versions(versions: Iterable[ObjectVersion], *, with_number: bool =
 
 def _path_version(path: Path) -> str:
     if path.is_dir():
-        found = open_place(path).versions()
+        found = open_prefix(path).versions()
         return digest_of_versions(version for version in found if Path(version.key).name != LOCK)
     if path.is_file():
         return " ".join(map(str, file_version(path)))
@@ -96,25 +96,25 @@ class Watch:
     before: FileVersions
 
     @classmethod
-    def of(cls, *sources: Source | Stream | Versioned) -> Watch:
+    def of_sources(cls, *sources: Source | Stream | Versioned) -> Watch:
         """Begin to watch the files that the sources read."""
-        return cls.by(lambda: all_versions(sources))
+        return cls.of_versions(lambda: all_versions(sources))
 
     @classmethod
-    def by(cls, now: Callable[[], FileVersions]) -> Watch:
+    def of_versions(cls, now: Callable[[], FileVersions]) -> Watch:
         """Begin to watch the files whose change stamps a function returns."""
         return cls(now, now())
 
     def check(self) -> None:
         """Raise JobFailed if a file changed since the beginning; the message names it."""
-        if changed := self._changed():
+        if changed := self._list_changes():
             raise JobFailed(
                 f"{', '.join(changed)} changed while it was read, so the result would be of no one "
                 "state of it: when nothing writes to it any more, start again with --overwrite"
             )
 
     @contextmanager
-    def checked(self, give_up: Callable[[], None] = lambda: None) -> Iterator[None]:
+    def check_at_end(self, give_up: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Raise JobFailed at the end of the context if a file changed, whatever else failed.
 
         `give_up` is called before that, so that no later run resumes from the output.
@@ -136,19 +136,21 @@ class Watch:
             if cause is None:
                 raise
 
-    def _changed(self) -> list[str]:
+    def _list_changes(self) -> list[str]:
         now = self.now()
         return [name for name in {**self.before, **now} if now.get(name) != self.before.get(name)]
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchedSource:
     """Source with the `Watch` of its files, which may have begun before the source was opened."""
 
     source: Source
     watch: Watch
 
     @classmethod
-    def of(cls, source: Source | Watched) -> Watched:
+    def wrap(cls, source: Source | WatchedSource) -> WatchedSource:
         """Return the source with a watch; if it has none, one begins now."""
-        return source if isinstance(source, Watched) else cls(source, Watch.of(source))
+        return (
+            source if isinstance(source, WatchedSource) else cls(source, Watch.of_sources(source))
+        )

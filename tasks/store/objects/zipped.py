@@ -9,7 +9,7 @@ from zarr.abc.store import Store
 from zarr.storage import StorePath, ZipStore
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.objects.remote import far_store
+from gangsaw.tasks.store.objects.remote import open_remote_store
 from gangsaw.tasks.store.objects.stores import StoreAddress
 
 SIGNATURE = b"PK"  # of an archive with members (PK 03 04) or without (PK 05 06)
@@ -48,10 +48,10 @@ def zip_store(address: str | Path) -> ZipStore:
     return store
 
 
-def zarr_at(address: str) -> str | Store | StorePath:
+def zarr_argument_of(address: str) -> str | Store | StorePath:
     """Return the argument of `zarr.open`: a path as it is, a ZIP file or an address as a store."""
     if isinstance(address, StoreAddress):
         return address.place
     if "://" in address and not address.startswith("file://"):
-        return far_store(address, read_only=True)
+        return open_remote_store(address, read_only=True)
     return zip_store(address) if is_zip(address) else address

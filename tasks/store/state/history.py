@@ -14,9 +14,9 @@ from datetime import datetime
 
 from zarr.core.buffer import Buffer
 
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state.journal import FOLDER
-from gangsaw.tasks.store.typed import as_count, read_fields
+from gangsaw.tasks.store.state_fields import as_count, read_fields
 
 HISTORY = f"{FOLDER}/history"
 MOST_ENTRIES = 100  # older entries are dropped
@@ -58,7 +58,7 @@ class PastJob:
         return (ended - began).total_seconds()
 
 
-def note(array: Place, entry: PastJob) -> None:
+def append_entry(array: Prefix, entry: PastJob) -> None:
     """Append an entry to the job history of an array; log a failed write without raising."""
     try:
         known = [*_unpacked(array.get(HISTORY)), entry][-MOST_ENTRIES:]
@@ -68,7 +68,7 @@ def note(array: Place, entry: PastJob) -> None:
         log.debug("%s: no history can be written: %s", array, error)
 
 
-def read_history(store: Place, arrays: Iterable[str]) -> tuple[PastJob, ...]:
+def read_history(store: Prefix, arrays: Iterable[str]) -> tuple[PastJob, ...]:
     """Return the entries of a store, oldest first.
 
     Parameters

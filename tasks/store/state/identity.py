@@ -11,7 +11,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.dataset.carried import TEXTS
 from gangsaw.tasks.store.objects.files import file_version
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.objects.versions import digest_of_versions
 from gangsaw.tasks.store.state.manifest import MANIFEST, Manifest, open_manifest
 from gangsaw.tasks.store.state.manifest_shards import is_metadata_key
@@ -20,7 +20,7 @@ CONTENT = "content "  # prefix of identities by content; earlier versions wrote 
 
 
 def identity_of_store(
-    arrays: Iterable[tuple[Place, str]], coords: Iterable[Coordinate], attrs: Mapping[str, object]
+    arrays: Iterable[tuple[Prefix, str]], coords: Iterable[Coordinate], attrs: Mapping[str, object]
 ) -> str:
     """Return the identity of a store's content.
 
@@ -39,7 +39,7 @@ def identity_of_store(
     return CONTENT + _hex("\n".join(lines).encode())
 
 
-def _samples(array: Place) -> str:
+def _samples(array: Prefix) -> str:
     """Return a digest of an array's manifest; of the chunks' change stamps if it is not valid."""
     manifest = _manifest(array)
     if manifest is not None and not _is_edited(array):
@@ -52,14 +52,14 @@ def _samples(array: Place) -> str:
     return f"{array} {digest}"
 
 
-def _manifest(array: Place) -> Manifest | None:
+def _manifest(array: Prefix) -> Manifest | None:
     try:
         return open_manifest(array)
     except CorruptChunk:
         return None
 
 
-def _is_edited(array: Place) -> bool:
+def _is_edited(array: Prefix) -> bool:
     """Return True if a chunk is newer than the manifest: another program wrote samples.
 
     Only folders are checked: listing the objects at an address may cost more than the rest of the

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state import manifest_shards
 from gangsaw.tasks.store.state.records import FORMAT, Records, pack_batches, unpack_batches
 
@@ -96,7 +96,7 @@ class Journal:
     batch_chunks : chunks per entry of an earlier version
     """
 
-    array: Place
+    array: Prefix
     job: str
     batch_chunks: int
 

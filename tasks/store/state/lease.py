@@ -61,7 +61,7 @@ class Lease:
     lost : True if another job has taken the target over
     """
 
-    def __init__(self, target: Place, holder: Holder, *, is_shared: bool = False) -> None:
+    def __init__(self, target: Prefix, holder: Holder, *, is_shared: bool = False) -> None:
         self.target, self.is_shared = target, is_shared
         self.home, self.key = lease_of(target)
         self.holder, self.lost, self._beats = holder, False, False
@@ -117,7 +117,7 @@ class Lease:
 
 
 @contextmanager
-def leased(target: Place, *, shared: bool = False) -> Iterator[Lease]:
+def hold_lease(target: Prefix, *, shared: bool = False) -> Iterator[Lease]:
     """Hold the lease of a target within the context; in a dry run, only check its holder.
 
     Parameters
@@ -131,8 +131,8 @@ def leased(target: Place, *, shared: bool = False) -> Iterator[Lease]:
     JobFailed : the target cannot be written
     `LeaseLost` : another job took the target over meanwhile
     """
-    lease = Lease(target, Holder.me(), is_shared=shared)
-    if (joined := _own_lease(lease.home, lease.key)) is not None and joined.is_shared:
+    lease = Lease(target, Holder.of_this_process(), is_shared=shared)
+    if (joined := _lease_of_this_process(lease.home, lease.key)) is not None and joined.is_shared:
         yield joined
         return
     if dry_run.is_on():
@@ -152,14 +152,14 @@ def leased(target: Place, *, shared: bool = False) -> Iterator[Lease]:
         lease.confirm()
 
 
-def refuse_leased(target: Place) -> None:
+def refuse_leased(target: Prefix) -> None:
     """Raise BadParams if another job holds the lease of a target; the message names its process."""
-    for home, key in _all_of(target):
-        if _own_lease(home, key) is None and (stored := _whole(home, key)) is not None:
+    for home, key in _possible_leases(target):
+        if _lease_of_this_process(home, key) is None and (stored := _whole(home, key)) is not None:
             _refuse_living(home, key, stored, target)
 
 
-def _own_lease(home: Place, key: str) -> Lease | None:
+def _lease_of_this_process(home: Prefix, key: str) -> Lease | None:
     return next((one for one in _own_leases.get() if (one.home, one.key) == (home, key)), None)
 
 
@@ -172,7 +172,7 @@ def is_lease(key: str) -> bool:
     return f"/{key}".rpartition("/.")[2].startswith("gangsaw/lease")
 
 
-def is_free(target: Place) -> bool:
+def is_free(target: Prefix) -> bool:
     """Return True if a target has no objects except leases and empty folders."""
     if target.is_empty:
         return True
@@ -183,12 +183,12 @@ def is_free(target: Place) -> bool:
     return all(is_lease(key) for key in target.walk())
 
 
-def lease_of(target: Place) -> tuple[Place, str]:
+def lease_of(target: Prefix) -> tuple[Prefix, str]:
     """Return the store prefix and the key under which the lease of a target is stored."""
-    return _all_of(target)[0]
+    return _possible_leases(target)[0]
 
 
-def _all_of(target: Place) -> list[tuple[Place, str]]:
+def _possible_leases(target: Prefix) -> list[tuple[Prefix, str]]:
     """Return prefix and key of a target's lease, then of the lease that another job may have used.
 
     A mount point cannot be replaced, and its parent folder may be private to this container.
@@ -196,14 +196,14 @@ def _all_of(target: Place) -> list[tuple[Place, str]]:
     inside = target, LEASE
     if target.folder is None:
         return [inside]
-    folder = resolved(target.folder)
-    inside = Place(LocalStore(folder)), LEASE
+    folder = resolve_links(target.folder)
+    inside = Prefix(LocalStore(folder)), LEASE
     if folder.parent == folder or _is_mount(folder):
         return [inside]
     name = folder.name
     if len(name.encode()) > NAME_BYTES:
         name = hashlib.sha256(name.casefold().encode()).hexdigest()[:32]
-    beside = Place(LocalStore(folder.parent)), f".{name}.gangsaw-lease"
+    beside = Prefix(LocalStore(folder.parent)), f".{name}.gangsaw-lease"
     is_closed = folder.parent.is_dir() and not os.access(folder.parent, os.W_OK | os.X_OK)
     both = [inside, beside] if is_closed else [beside, inside]
     return both if folder.is_dir() or is_closed else [beside]
@@ -231,12 +231,12 @@ def _take(lease: Lease, stack: ExitStack) -> None:
     _create(lease.home, lease.key, lease.holder, lease.target)
     lease.begin()
     stack.callback(lease.release)
-    for home, key in _all_of(lease.target):
+    for home, key in _possible_leases(lease.target):
         if (home, key) != (lease.home, lease.key) and (stored := _whole(home, key)) is not None:
             _refuse_living(home, key, stored, lease.target)
 
 
-def _create(home: Place, key: str, me: Holder, target: Place) -> None:
+def _create(home: Prefix, key: str, me: Holder, target: Prefix) -> None:
     """Create a lease or take over an abandoned one; raise BadParams if its holder is alive.
 
     If several jobs find it abandoned, one takes it over. That job creates a mark for exactly this
@@ -263,7 +263,7 @@ def _create(home: Place, key: str, me: Holder, target: Place) -> None:
     raise JobFailed(f"{target}: its lease comes and goes: other jobs begin there all the time")
 
 
-def _refuse_living(home: Place, key: str, stored: bytes, target: Place) -> None:
+def _refuse_living(home: Prefix, key: str, stored: bytes, target: Prefix) -> None:
     """Raise BadParams if the holder in a lease may still be running."""
     found = Holder.unpack(stored)
     if found is None or found.is_dead:
@@ -278,7 +278,7 @@ def _refuse_living(home: Place, key: str, stored: bytes, target: Place) -> None:
     )
 
 
-def _age(home: Place, key: str, found: Holder) -> float:
+def _age(home: Prefix, key: str, found: Holder) -> float:
     """Return the seconds since the last heartbeat of a lease, by the store's clock if it has one.
 
     Parameters
@@ -290,10 +290,10 @@ def _age(home: Place, key: str, found: Holder) -> float:
     if not written:
         last = _holder(home, beat) or found
         return time.time() - last.seconds
-    return (_now(home, key) or time.time()) - max(written)
+    return (_store_time(home, key) or time.time()) - max(written)
 
 
-def _now(home: Place, key: str) -> float | None:
+def _store_time(home: Prefix, key: str) -> float | None:
     """Return the current time by the store's clock in seconds since 1970; None if unknown."""
     if dry_run.is_on():
         return None
@@ -309,12 +309,12 @@ def _beat(key: str, holder: Holder) -> str:
     return f"{key}-{holder.token[:16]}"
 
 
-def _holder(home: Place, key: str) -> Holder | None:
+def _holder(home: Prefix, key: str) -> Holder | None:
     stored = _read(home, key)
     return None if stored is None else Holder.unpack(stored)
 
 
-def _whole(home: Place, key: str) -> bytes | None:
+def _whole(home: Prefix, key: str) -> bytes | None:
     """Return the bytes of a lease, or None if absent; wait while it is being written."""
     until = time.monotonic() + WHOLE_SECONDS
     while (stored := _read(home, key)) is not None:
@@ -324,7 +324,7 @@ def _whole(home: Place, key: str) -> bytes | None:
     return None
 
 
-def _read(home: Place, key: str) -> bytes | None:
+def _read(home: Prefix, key: str) -> bytes | None:
     stored = home.get(key)
     return None if stored is None else stored.to_bytes()
 

@@ -118,14 +118,14 @@ class Ledger:
         """Add the manifest parts that an earlier run of this job wrote."""
         if self.n_parts == 1:
             return
-        for number in manifest_shards.parts_there(self.journal.array):
+        for number in manifest_shards.find_parts(self.journal.array):
             chunks = manifest_shards.part_range(number, self.n_chunks)
             found = read_part(self.journal.array, number)
             if found and found[0].job == self.journal.job and found[0].batch == chunks:
                 self.written[number] = found[1]
                 self._count(len(chunks), found[0].raw_bytes, found[0].stored_bytes)
 
-    def take(self, manifest: Manifest) -> None:
+    def add_manifest(self, manifest: Manifest) -> None:
         """Add the manifest of a finished job, whose lost chunks this job writes again.
 
         Its parts are replaced only when all chunks are done again.
@@ -269,7 +269,7 @@ class EntryWriter:
         self._n_chunks, self._written = 0, time.monotonic()
 
     @contextmanager
-    def written_on_failure(self) -> Iterator[None]:
+    def write_on_failure(self) -> Iterator[None]:
         """Write the waiting records if the context fails, unless another job has the target."""
         try:
             yield

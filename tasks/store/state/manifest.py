@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state import manifest_shards
 from gangsaw.tasks.store.state.manifest_shards import FOLDER, PART, read_part, write_part
 from gangsaw.tasks.store.state.records import (
@@ -31,7 +31,7 @@ from gangsaw.tasks.store.state.records import (
     strip_checksum,
     unpack_records,
 )
-from gangsaw.tasks.store.typed import StateFields, read_fields
+from gangsaw.tasks.store.state_fields import StateFields, read_fields
 
 MANIFEST = f"{FOLDER}/manifest"
 IN_PARTS = 2  # value of "format" in a root
@@ -52,7 +52,7 @@ class Manifest:
     part_rows : chunks of each part but the last
     """
 
-    array: Place
+    array: Prefix
     job: str
     n_chunks: int
     raw_bytes: int
@@ -120,7 +120,7 @@ def split_records(
         yield Records(records.job, batch.start, records.raw_bytes * n_samples // n_all, rows)
 
 
-def write_manifest(array: Place, records: Records) -> None:
+def write_manifest(array: Prefix, records: Records) -> None:
     """Write the manifest, which marks the array as finished."""
     n_chunks = len(records.rows)
     if manifest_shards.n_parts(n_chunks) == 1:
@@ -137,7 +137,7 @@ def write_manifest(array: Place, records: Records) -> None:
     write_root(array, records.job, n_chunks, table)
 
 
-def write_root(array: Place, job: str, n_chunks: int, table: NDArray[np.void]) -> None:
+def write_root(array: Prefix, job: str, n_chunks: int, table: NDArray[np.void]) -> None:
     """Write the root of a manifest in parts, which marks the array as finished.
 
     Parameters
@@ -156,7 +156,7 @@ def write_root(array: Place, job: str, n_chunks: int, table: NDArray[np.void]) -
     _put(array, add_checksum(json.dumps(header).encode() + b"\n" + table.tobytes()))
 
 
-def open_manifest(array: Place) -> Manifest | None:
+def open_manifest(array: Prefix) -> Manifest | None:
     """Return the manifest, or None if it is absent; raise CorruptChunk for damaged bytes."""
     stored = array.get(MANIFEST)
     if stored is None:
@@ -169,7 +169,7 @@ def open_manifest(array: Place) -> Manifest | None:
         raise CorruptChunk(reason, store=str(array), chunk=MANIFEST) from None
 
 
-def read_manifest(array: Place) -> Records | None:
+def read_manifest(array: Prefix) -> Records | None:
     """Return the records of all chunks, or None without a manifest; see `open_manifest`."""
     found = open_manifest(array)
     if found is None:
@@ -180,12 +180,12 @@ def read_manifest(array: Place) -> Records | None:
     return Records(found.job, 0, found.raw_bytes, whole.rows)
 
 
-def _put(array: Place, data: bytes) -> None:
+def _put(array: Prefix, data: bytes) -> None:
     array.put(MANIFEST, data)
     array.flush([MANIFEST])
 
 
-def _opened(array: Place, data: bytes) -> Manifest:
+def _opened(array: Prefix, data: bytes) -> Manifest:
     if (body := strip_checksum(data)) is None:
         raise CorruptChunk("the checksum differs")
     line, _, rows = body.partition(b"\n")
@@ -201,7 +201,7 @@ def _opened(array: Place, data: bytes) -> Manifest:
     return Manifest(array, whole.job, n, *sums, whole, np.empty(0, PART), max(1, n))
 
 
-def _of_parts(array: Place, header: StateFields, rows: bytes) -> Manifest:
+def _of_parts(array: Prefix, header: StateFields, rows: bytes) -> Manifest:
     n_chunks, part_rows = header.count("count"), header.count("part_rows")
     if part_rows < 1 or len(rows) != -(-n_chunks // part_rows) * PART.itemsize:
         raise CorruptChunk("its parts are not as many as its chunks need")

@@ -6,7 +6,7 @@ import numpy as np
 
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.tasks.store.arrays.chunks import METADATA, README
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state.records import Records, unpack_records
 
 FOLDER = ".gangsaw"
@@ -33,7 +33,7 @@ def part_key(number: int) -> str:
     return f"{PARTS}/{number:05d}"
 
 
-def write_part(array: Place, number: int, records: Records) -> np.void:
+def write_part(array: Prefix, number: int, records: Records) -> np.void:
     """Write a manifest part and flush it to disk; return its row (dtype PART) of the root."""
     data = records.pack()
     array.put(part_key(number), data)
@@ -41,7 +41,7 @@ def write_part(array: Place, number: int, records: Records) -> np.void:
     return _row(records, data)
 
 
-def read_part(array: Place, number: int) -> tuple[Records, np.void] | None:
+def read_part(array: Prefix, number: int) -> tuple[Records, np.void] | None:
     """Return the records and the row (dtype PART) of a manifest part; None if absent or damaged."""
     stored = array.get(part_key(number))
     if stored is None:
@@ -51,7 +51,7 @@ def read_part(array: Place, number: int) -> tuple[Records, np.void] | None:
     return None if records is None else (records, _row(records, data))
 
 
-def parts_there(array: Place) -> list[int]:
+def find_parts(array: Prefix) -> list[int]:
     """Return the numbers of the manifest parts in the store, damaged ones included."""
     return [int(name) for name in (array / PARTS).names() if name.isdecimal()]
 

@@ -85,7 +85,7 @@ class RecordedChunks:
         self._found: KnownChunks | None = None
 
     @classmethod
-    def of(cls, array: ZarrArray) -> Self | None:
+    def for_array(cls, array: ZarrArray) -> Self | None:
         """Return the chunks of an array; None if a codec detects damage, or their sizes differ."""
         found = array.metadata
         if not isinstance(found, ArrayV3Metadata) or has_checksum(found.codecs):
@@ -134,7 +134,7 @@ class RecordedChunks:
             return self._found
 
 
-def _known_chunks(place: Place, grid: ChunkGrid, dtype: Dtype) -> KnownChunks:
+def _known_chunks(place: Prefix, grid: ChunkGrid, dtype: Dtype) -> KnownChunks:
     """Return the chunks of an array with a valid record; none without a job or a valid manifest.
 
     Coordinates, which have no job of their own, may be edited by other programs.
@@ -154,7 +154,9 @@ def _known_chunks(place: Place, grid: ChunkGrid, dtype: Dtype) -> KnownChunks:
     return _known_if_grown(place, grid, dtype, manifest)
 
 
-def _known_if_grown(place: Place, grid: ChunkGrid, dtype: Dtype, manifest: Manifest) -> KnownChunks:
+def _known_if_grown(
+    place: Prefix, grid: ChunkGrid, dtype: Dtype, manifest: Manifest
+) -> KnownChunks:
     """Return the chunks with a valid record of an array that another program may have extended.
 
     A growth is sure if the former metadata have the digest in the job. Otherwise the last chunks
@@ -178,7 +180,7 @@ def _known_if_grown(place: Place, grid: ChunkGrid, dtype: Dtype, manifest: Manif
     return KnownChunks(manifest, grid.counts, tuple(n - 1 for n in grid.counts))
 
 
-def _digest_of_job(place: Place) -> str:
+def _digest_of_job(place: Prefix) -> str:
     """Return the digest of the array's metadata in its job; "" without a valid job."""
     try:
         return JobFolder(place).text("array")
@@ -186,7 +188,7 @@ def _digest_of_job(place: Place) -> str:
         return ""
 
 
-class WholeStore(WrapperStore[Store]):
+class CompleteStore(WrapperStore[Store]):
     """Store that raises CorruptChunk for absent and damaged objects except metadata.
 
     Parameters
@@ -200,7 +202,7 @@ class WholeStore(WrapperStore[Store]):
         super().__init__(store)
         self.path, self.records = path, records
 
-    def _with_store(self, store: Store) -> WholeStore:
+    def _with_store(self, store: Store) -> CompleteStore:
         return type(self)(store, self.path, self.records)
 
     def __str__(self) -> str:
@@ -217,7 +219,7 @@ class WholeStore(WrapperStore[Store]):
         try:
             return await self._chunk(key, chunk, prototype, byte_range)
         except CorruptChunk as error:
-            raise error.at(store=str(Place(self._store, self.path)), chunk=chunk) from error
+            raise error.at(store=str(Prefix(self._store, self.path)), chunk=chunk) from error
 
     async def _chunk(
         self, key: str, chunk: str, prototype: BufferPrototype, byte_range: ByteRequest | None
@@ -261,7 +263,7 @@ def _cut(stored: Buffer, wanted: ByteRequest) -> Buffer:
     return stored[max(0, len(stored) - wanted.suffix) :]
 
 
-def must_be_whole(array: ZarrArray) -> bool:
+def must_be_complete(array: ZarrArray) -> bool:
     """Return True if a finished job wrote the array, so that every chunk must exist.
 
     In the store of any other writer an absent chunk means fill values.
@@ -281,11 +283,11 @@ def must_be_whole(array: ZarrArray) -> bool:
 def refuse_missing(array: ZarrArray, region: Region) -> None:
     """Raise CorruptChunk for the first chunk of the region that is absent."""
     place, grid = _place(array), ChunkGrid(array.shape, array.shards or array.chunks)
-    for position in grid.touched(region):
+    for position in grid.overlapping(region):
         key = array.metadata.encode_chunk_key(position)
         if not place.has(key):
             raise CorruptChunk("missing: Zarr would read fill values", store=str(place), chunk=key)
 
 
-def _place(array: ZarrArray) -> Place:
-    return Place(array.store, array.path)
+def _place(array: ZarrArray) -> Prefix:
+    return Prefix(array.store, array.path)

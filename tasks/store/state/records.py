@@ -22,7 +22,7 @@ from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.typed import read_fields
+from gangsaw.tasks.store.state_fields import read_fields
 
 FORMAT = 1
 ROW = np.dtype([("stored", "<u8"), ("crc32c", "<u4")])

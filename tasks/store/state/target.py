@@ -20,8 +20,8 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.dataset.paths import key_of
-from gangsaw.tasks.store.objects.files import behind_link, ignores_case
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.files import follow_link, ignores_case
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state.identity import CONTENT
 from gangsaw.tasks.store.state.job_folder import JOB, ORIGIN, FolderOwner, FolderState, JobFolder
 from gangsaw.tasks.store.state.journal import Job
@@ -49,8 +49,8 @@ class Target:
         irreversible changes
     """
 
-    final: Place
-    work: Place
+    final: Prefix
+    work: Prefix
     confirm: Callable[[], None] = field(repr=False, compare=False)
 
     def publish(self) -> None:
@@ -75,7 +75,7 @@ class Target:
 
 
 def choose_target(
-    final: Place,
+    final: Prefix,
     jobs: Mapping[str, Job],
     confirm: Callable[[], None],
     *,
@@ -98,19 +98,19 @@ def choose_target(
     """
     _undo_half_swap(final, confirm)
     staging = _staging(final)
-    if resume and (place := _to_resume(final, staging, jobs, overwrite=overwrite)) is not None:
+    if resume and (place := _find_resumable(final, staging, jobs, overwrite=overwrite)) is not None:
         return Target(final, place, confirm)
     if is_free(final):
         return Target(final, final, confirm)
     if not any(final.get(name) is not None for name in STORE_FILES) and not _is_job(final, jobs):
         raise BadParams(f"{final} exists and is no Zarr store: give another name")
     if overwrite:
-        return Target(final, _cleared(final, staging, confirm), confirm)
+        return Target(final, _clear_staging(final, staging, confirm), confirm)
     raise BadParams(f"{final} exists{_advice(final, staging, jobs, resume)}")
 
 
 def find_begun(
-    final: Place, origins: Mapping[str, bytes], confirm: Callable[[], None]
+    final: Prefix, origins: Mapping[str, bytes], confirm: Callable[[], None]
 ) -> Target | None:
     """Return the location of an unfinished stream job, or None; nothing is created.
 
@@ -161,7 +161,7 @@ def write_skeleton(target: Target, objects: Mapping[str, Buffer], jobs: Mapping[
         raise JobFailed(f"cannot write to {target.work}: {error.strerror or error}") from error
 
 
-def _check_case(final: Place, keys: Collection[str]) -> None:
+def _check_case(final: Prefix, keys: Collection[str]) -> None:
     """Raise BadParams for names that a case-insensitive file system cannot tell apart."""
     home, key = lease_of(final)
     if home.folder is None:
@@ -209,9 +209,9 @@ def _is_job(place: Place, jobs: Mapping[str, Job]) -> bool:
     return not place.is_empty and any(JobFolder(place / name).has_job for name in jobs)
 
 
-def _to_resume(
-    final: Place, staging: Place | None, jobs: Mapping[str, Job], *, overwrite: bool
-) -> Place | None:
+def _find_resumable(
+    final: Prefix, staging: Prefix | None, jobs: Mapping[str, Job], *, overwrite: bool
+) -> Prefix | None:
     """Return the location of these jobs' unfinished output or None; raise BadParams for other jobs.
 
     The output of an abandoned overwriting job may still be next to the store.
@@ -229,7 +229,7 @@ def _to_resume(
     return None
 
 
-def _differences(place: Place, jobs: Mapping[str, Job]) -> list[str]:
+def _differences(place: Prefix, jobs: Mapping[str, Job]) -> list[str]:
     return [
         f"{name}: {_difference(field, stored, job)}"
         for name, job in jobs.items()
@@ -259,7 +259,7 @@ def _differing(stored: Mapping[str, object], wanted: dict[str, object]) -> list[
     return [field for field in wanted if field in known and stored.get(field) != wanted[field]]
 
 
-def _check_same(place: Place, jobs: Mapping[str, Job]) -> None:
+def _check_same(place: Prefix, jobs: Mapping[str, Job]) -> None:
     if differences := _differences(place, jobs):
         raise BadParams(
             f"{place} holds a different job ({differences[0]}): resume with the same source and "
@@ -267,7 +267,7 @@ def _check_same(place: Place, jobs: Mapping[str, Job]) -> None:
         )
 
 
-def _advice(final: Place, staging: Place | None, jobs: Mapping[str, Job], resume: bool) -> str:
+def _advice(final: Prefix, staging: Prefix | None, jobs: Mapping[str, Job], resume: bool) -> str:
     other = f"give another name, or {'delete it' if staging is None else '--overwrite'}"
     if resume:
         return f" and holds no job to resume: {other}"
@@ -277,7 +277,7 @@ def _advice(final: Place, staging: Place | None, jobs: Mapping[str, Job], resume
     return f": {other} to replace it"
 
 
-def _cleared(final: Place, staging: Place | None, confirm: Callable[[], None]) -> Place:
+def _clear_staging(final: Prefix, staging: Prefix | None, confirm: Callable[[], None]) -> Prefix:
     """Return the staging directory, emptied."""
     if staging is None or staging.folder is None:
         raise BadParams(
@@ -290,24 +290,24 @@ def _cleared(final: Place, staging: Place | None, confirm: Callable[[], None]) -
     return staging
 
 
-def _staging(final: Place) -> Place | None:
+def _staging(final: Prefix) -> Prefix | None:
     """Return the sibling directory of an overwriting job, or None for stores without rename."""
     folder = _folder(final)
     if folder is None or final.path:
         return None
-    return Place(LocalStore(_sibling(folder, "new")))
+    return Prefix(LocalStore(_sibling(folder, "new")))
 
 
-def _folder(place: Place) -> Path | None:
+def _folder(place: Prefix) -> Path | None:
     """Return the folder of a prefix, through a symbolic link, which a rename would replace."""
-    return None if place.folder is None else behind_link(place.folder)
+    return None if place.folder is None else follow_link(place.folder)
 
 
 def _sibling(folder: Path, what: str) -> Path:
     return folder.with_name(f".{folder.name}.gangsaw-{what}")
 
 
-def _undo_half_swap(final: Place, confirm: Callable[[], None]) -> None:
+def _undo_half_swap(final: Prefix, confirm: Callable[[], None]) -> None:
     """Restore the old store if a job was killed between the two renames of its swap."""
     if (folder := _folder(final)) is None or dry_run.is_on():
         return

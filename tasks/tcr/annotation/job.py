@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.counters import count_as_job
 from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.engine.run.run import Options, run
+from gangsaw.tasks.engine.run.run import Options, run_batches
 from gangsaw.tasks.formats.contract.pipes import is_stream, refuse_resume
-from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
-from gangsaw.tasks.jobs.runs.resume import can_be_resumed
-from gangsaw.tasks.jobs.steps.work_folder import StepsBeside, begin_steps
+from gangsaw.tasks.formats.exporting.atomic import check_target, write_whole_files
+from gangsaw.tasks.jobs.runs.resume import hint_at_resume
+from gangsaw.tasks.jobs.steps.work_folder import StepFolder, begin_steps
 from gangsaw.tasks.store.objects.files import is_same_file
 from gangsaw.tasks.store.objects.versions import Watch, all_versions, file_versions
 from gangsaw.tasks.store.source import open_zarr
@@ -135,7 +135,7 @@ class AnnotateSummary:
     seconds: float
 
 
-@job_of("annotate", "target")
+@count_as_job("annotate", "target")
 def annotate(
     reads: Sequence[str],
     target: str,
@@ -203,7 +203,7 @@ def annotate(
     """
     choice, index, began = choice or AnnotateChoice(), build_gene_index(genes), time.monotonic()
     refuse_resume(reads, resume=choice.resume)
-    beside = StepsBeside(target, choice.resume, choice.overwrite)
+    beside = StepFolder(target, choice.resume, choice.overwrite)
     if is_stream(target):
         raise BadParams(f"{target} is a stream, and two tables are written: name a file")
     targets = [Path(target), Path(f"{target}{ALLELES}")]
@@ -213,8 +213,11 @@ def annotate(
     check_target(targets[1], overwrite=beside.replaces)
     watch = _watching(reads)
     dry_run.stop(lambda: JobPlan(", ".join(reads), tuple(map(str, targets)), format="AIRR"))
-    with beside.opened() as folder:
-        with watch.checked(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
+    with beside.open() as folder:
+        with (
+            watch.check_at_end(lambda: shutil.rmtree(folder, ignore_errors=True)),
+            hint_at_resume(),
+        ):
             spool = Spool(folder, begin_steps(folder, _own(reads, index, choice), SAME))
             told = spool.chosen(_anew(choice))
             _fill(spool, reads, index, choice, client, options, Meter(0, on_progress))
@@ -258,7 +261,7 @@ def _fill(
 
     batches = batches_of(reads, interleaved=choice.interleaved)
     task = AnnotateTask(index, choice.tolerated)
-    run(task, spool.left(batches), take, client=client, options=options)
+    run_batches(task, spool.left(batches), take, client=client, options=options)
     spool.finish()
 
 
@@ -315,7 +318,7 @@ def _write(
     overwrite: bool,
 ) -> None:
     d_genes = DRuns.of(genes, index)
-    with whole_files(targets, overwrite=overwrite) as (table, own):
+    with write_whole_files(targets, overwrite=overwrite) as (table, own):
         with table.open("wb") as file:
             file.write(airr_rows.header(MORE))
             for first in range(0, len(found.kept), ROWS):
@@ -345,4 +348,4 @@ def _watching(reads: Sequence[str]) -> Watch:
     """Start to watch the input files and stores for changes."""
     files = [path for path in reads if not is_store(path)]
     stores = [open_zarr(path) for path in reads if is_store(path)]
-    return Watch.by(lambda: file_versions(*files) | all_versions(stores))
+    return Watch.of_versions(lambda: file_versions(*files) | all_versions(stores))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.jobs.steps.step_objects import Parts
+from gangsaw.tasks.jobs.steps.step_objects import StepOutputs
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.tcr.annotation.batch import BatchFound
 from gangsaw.tasks.tcr.annotation.index import Ints
@@ -63,10 +63,10 @@ class Spool:
     own: str
 
     @cached_property
-    def parts(self) -> Parts:
+    def parts(self) -> StepOutputs:
         """Files of the results, one per batch."""
         digest = hashlib.sha256(self.own.encode()).hexdigest()
-        return Parts(self.folder / "batches", digest)
+        return StepOutputs(self.folder / "batches", digest)
 
     def chosen(self, choice: Mapping[str, object]) -> tuple[str, ...]:
         """Store the options that may change on resume; return a note for each changed one.
@@ -105,7 +105,7 @@ class Spool:
     def put(self, number: int, found: BatchFound) -> None:
         """Store the result of a batch."""
         records = self.parts.put(number, (_packed(found), found.reads))
-        self.parts.note([records])
+        self.parts.journal_records([records])
         self.entries[number] = records
 
     def finish(self) -> None:

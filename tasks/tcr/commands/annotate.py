@@ -10,7 +10,7 @@ import typer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.cluster import Near
+from gangsaw.tasks.console.cluster import LocalWorkers
 from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
@@ -20,8 +20,8 @@ from gangsaw.tasks.console.output import (
     show_plan,
     write_json,
 )
-from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import Again
+from gangsaw.tasks.console.panels import expand_panels
+from gangsaw.tasks.console.parts import ExistingTarget
 from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Merging:
         ),
     ] = False
 
-    def choice(self, *, interleaved: bool, again: Again) -> AnnotateChoice:
+    def choice(self, *, interleaved: bool, again: ExistingTarget) -> AnnotateChoice:
         """Return the options as `AnnotateChoice` of the job."""
         from gangsaw.tasks.tcr.annotation.job import AnnotateChoice
         from gangsaw.tasks.tcr.annotation.nucleotypes import MergeRule
@@ -82,7 +82,7 @@ class Merging:
         return AnnotateChoice(rule, *own, again.overwrite, again.resume)
 
 
-@panels
+@expand_panels
 def annotate(
     paths: Annotated[
         list[str],
@@ -98,8 +98,8 @@ def annotate(
     ] = False,
     genes: tcr.CountedGenes,
     merging: Merging,
-    cluster: Near,
-    again: Again,
+    cluster: LocalWorkers,
+    again: ExistingTarget,
     dry_run: opt.DryRun = False,
     printed: tcr.Printed,
 ) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.console.cluster import Near
+from gangsaw.tasks.console.cluster import LocalWorkers
 from gangsaw.tasks.console.output import progress_bars, time_left, write_json
-from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.panels import expand_panels
 from gangsaw.tasks.tcr.commands import options as tcr
 from gangsaw.tasks.tcr.commands.association import print_association
 
@@ -65,7 +65,7 @@ class More:
         return Extras(self.lasso, self.pgen, self.seed, self.species)
 
 
-@panels
+@expand_panels
 def associate(
     counts: Annotated[
         list[str],
@@ -100,7 +100,7 @@ def associate(
         Path | None, typer.Option(metavar="DIR", help="Folder for the plots, as SVG and PNG.")
     ] = None,
     more: More,
-    cluster: Near,
+    cluster: LocalWorkers,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing plots.")] = False,
     printed: tcr.Printed,
 ) -> None:
@@ -120,10 +120,10 @@ def associate(
         from gangsaw.tasks.tcr.statistics.plots import check_folder
 
         check_folder(plots, overwrite=overwrite)
-    from gangsaw.tasks.formats.contract.pipes import as_files
+    from gangsaw.tasks.formats.contract.pipes import copy_pipes_to_files
 
     n_limits, p_limits = _limits("--nu", nu), _limits("--pi", pi)
-    with as_files([str(table)]) as (ready,):
+    with copy_pipes_to_files([str(table)]) as (ready,):
         run = partial(job, counts, ready, nu=n_limits, pi=p_limits, extras=more.extras())
         with (
             cluster.session(run) as client,

@@ -21,7 +21,7 @@ from gangsaw.tasks.console.output import (
     time_left,
     write_json,
 )
-from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.panels import expand_panels
 from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.store.summary import CountSummary
 
 
-@panels
+@expand_panels
 def count(
     repertoire: Annotated[
         list[str],
@@ -58,7 +58,7 @@ def count(
     """
     from gangsaw.codecs.core.plugins.extras import extras_named
     from gangsaw.tasks.api import functions
-    from gangsaw.tasks.formats.contract.pipes import as_files, refuse_resume
+    from gangsaw.tasks.formats.contract.pipes import copy_pipes_to_files, refuse_resume
 
     with extras_named():
         from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
@@ -67,7 +67,7 @@ def count(
     refuse_resume(repertoire, resume=store.resume)
     # workers of other machines can read files next to the target
     folder = Path(target).absolute().parent if cluster.is_named and "://" not in target else None
-    with as_files(repertoire, folder) as files:
+    with copy_pipes_to_files(repertoire, folder) as files:
         inputs = open_inputs(files, repertoire)
         setup = setup_of(genes, paths, rows, store, donors)
         if not rows.keep_going:

@@ -9,14 +9,14 @@ import typer
 
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import print_table, progress_bars, write_json
-from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.panels import expand_panels
 from gangsaw.tasks.tcr.commands import options as tcr
 from gangsaw.tasks.tcr.commands.count import references
 
 SHOWN = 12  # column names in the output; --json has all
 
 
-@panels
+@expand_panels
 def export(
     store: Annotated[
         str, typer.Argument(metavar="COUNTS.zarr", help="Store that gangsaw tcr count wrote.")

@@ -8,14 +8,14 @@ import typer
 
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import print_table, write_json
-from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.panels import expand_panels
 from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.germline import Germline
 
 
-@panels
+@expand_panels
 def germline(
     source: Annotated[
         list[str],

@@ -11,7 +11,7 @@ import typer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.choices import choice, completing
+from gangsaw.tasks.console.choices import choice, make_completion
 from gangsaw.tasks.tcr.model import ALL, LOCI, MAX_P, MOST
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Genes:
             metavar="LOCUS",
             help="TRA, TRB, TRG, TRD, IGH, IGK or IGL; one is counted at once. Rows of B cells may "
             "be hypermutated, which paths do not know.",
-            autocompletion=completing(LOCI),
+            autocompletion=make_completion(LOCI),
         ),
     ] = "TRB"
     species: Annotated[

@@ -11,9 +11,9 @@ import typer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.cluster import Near
+from gangsaw.tasks.console.cluster import LocalWorkers
 from gangsaw.tasks.console.output import clock, print_table, progress_bar, write_json
-from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.panels import expand_panels
 from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ NAME = 13  # characters of a sample's name in that table
 SHOWN = 20  # numbers of individuals with a row of their own; --json has all
 
 
-@panels
+@expand_panels
 def share(
     counts: Annotated[
         list[str], typer.Argument(metavar="COUNTS.zarr...", help="Stores of gangsaw tcr count.")
@@ -59,7 +59,7 @@ def share(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of --rarefy.")] = 0,
-    cluster: Near,
+    cluster: LocalWorkers,
     overwrite: opt.Overwrite = False,
     printed: tcr.Printed,
 ) -> None:
@@ -71,12 +71,12 @@ def share(
     Example: gangsaw tcr share paths.zarr shared.parquet --individuals donors.tsv
     """
     from gangsaw.codecs.core.plugins.extras import extras_named
-    from gangsaw.tasks.formats.contract.pipes import as_files
+    from gangsaw.tasks.formats.contract.pipes import copy_pipes_to_files
 
     with extras_named():
         from gangsaw.tasks.tcr.sharing.share import share as job
     rarefaction = _rarefaction(rarefy, seed)
-    with as_files([] if individuals is None else [str(individuals)]) as tables:
+    with copy_pipes_to_files([] if individuals is None else [str(individuals)]) as tables:
         run = partial(
             job,
             counts,

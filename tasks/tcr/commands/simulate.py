@@ -11,7 +11,7 @@ import typer
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.output import print_table, progress_bars, write_json
-from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.panels import expand_panels
 from gangsaw.tasks.tcr.commands import options as tcr
 from gangsaw.tasks.tcr.commands.count import references
 
@@ -89,7 +89,7 @@ class ReadOptions:
         )
 
 
-@panels
+@expand_panels
 def simulate(
     target: Annotated[
         Path, typer.Argument(metavar="OUT.tsv", help="AIRR table to write, .gz or not.")

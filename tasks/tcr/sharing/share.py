@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.engine.report.dry_run import JobPlan
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.engine.run.run import Options, run
-from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
+from gangsaw.tasks.engine.run.run import Options, run_batches
+from gangsaw.tasks.formats.exporting.atomic import check_target, write_whole_files
 from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.tcr.sharing.hashing import hashes
 from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
@@ -111,7 +111,7 @@ class _CopiesOfRun:
 
     def __call__(self, run: RowRun) -> NDArray[np.int64]:
         store = self.stores[run.store]
-        with naming(run.of(store)):
+        with name_failed_chunk(run.of(store)):
             rows = read_rows(store, run, _numbers(store, self.people))
             return total_copies(rows, _owners(self.people), len(self.people.names))
 
@@ -135,7 +135,7 @@ class _Spread:
     def __call__(self, run: RowRun) -> NDArray[np.int64]:
         """Return the copies of each individual, followed by the number of rows out of frame."""
         store, owners = self.stores[run.store], _owners(self.people)
-        with naming(run.of(store)):
+        with name_failed_chunk(run.of(store)):
             rows = read_rows(store, run, _numbers(store, self.people))
             out_of_frame = 0
             if self.kind.is_translated:
@@ -179,7 +179,7 @@ class _AcrossIndividuals:
     peak_bytes: int = 2 * PART_ROWS * ROW_BYTES  # the hash spreads rows evenly, except rare batches
 
     def __call__(self, part: int) -> None:
-        with naming(f"part {part} of the {self.kind.word}"):
+        with name_failed_chunk(f"part {part} of the {self.kind.word}"):
             totals = np.array(self.totals, np.int64)
             rows = read_partition(self.sources, part)
             found = across_individuals(rows, _owners(self.people), totals, self.kind.keys)
@@ -269,7 +269,7 @@ def share(
     started, kind = time.monotonic(), find_kind(by)
     target = _checked(Path(target), overwrite)
     opened = open_all(stores)
-    watch = Watch.of(*opened)
+    watch = Watch.of_sources(*opened)
     names = [name for store in opened for name in store.names["sample"]]
     people = individuals(names, None if table is None else Path(table))
     if not (n_rows := sum(store.rows for store in opened)):
@@ -280,7 +280,7 @@ def share(
     steps = len(batches) * (1 if rarefy is None else 2) + 2 * n_parts
     with temporary_folder(target) as folder:
         work = _ShareSteps(client, options, Meter(steps, on_progress, started))
-        with watch.checked():
+        with watch.check_at_end():
             drawn = None if rarefy is None else work.draws(rarefy, opened, people, batches)
             spread = _Spread(opened, people, folder, n_parts, kind, drawn)
             *totals, out_of_frame = work.total(spread, batches, len(people.names) + 1)
@@ -289,7 +289,7 @@ def share(
         group = _AcrossIndividuals(people, tuple(totals), files, folder, n_parts, kind)
         work.each(group, range(n_parts))
         groups = [folder / f"groups-{part}" for part in range(n_parts)]
-        with whole_files([target], overwrite=overwrite) as (partial,):
+        with write_whole_files([target], overwrite=overwrite) as (partial,):
             found = write_sharing_table(partial, groups, opened, people, kind, work.meter)
     summary = _SharingSummary(opened, people, kind, found, None if drawn is None else drawn.depth)
     return summary.summarize(target, n_rows, out_of_frame, started)
@@ -320,12 +320,12 @@ class _ShareSteps:
             parts[batch.place] = found
             self.meter.add(1, 0, 0)
 
-        run(task, batches, add, client=self.client, options=self.options)
+        run_batches(task, batches, add, client=self.client, options=self.options)
         return parts
 
     def each(self, task: _AcrossIndividuals, parts: Sequence[int]) -> None:
         """Run the task on each partition."""
-        run(
+        run_batches(
             task,
             parts,
             lambda *_: self.meter.add(1, 0, 0),

@@ -12,7 +12,7 @@ from typing import IO, Literal, cast
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.parameters import require_choice
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.formats.exporting.atomic import whole_files
+from gangsaw.tasks.formats.exporting.atomic import write_whole_files
 from gangsaw.tasks.tcr.germline.genes.genes import open_genes
 from gangsaw.tasks.tcr.repertoire import airr_rows
 from gangsaw.tasks.tcr.simulation.olga import olga_model
@@ -216,7 +216,7 @@ def simulate(
 @contextmanager
 def _files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[IO[bytes]]]:
     """Open files that appear only when complete, without timestamps in gzip headers."""
-    with whole_files(targets, overwrite=overwrite) as parts, ExitStack() as stack:
+    with write_whole_files(targets, overwrite=overwrite) as parts, ExitStack() as stack:
         opened = []
         for target, part in zip(targets, parts, strict=True):
             file: IO[bytes] = stack.enter_context(part.open("wb"))

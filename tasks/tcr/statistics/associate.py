@@ -200,7 +200,7 @@ def associate(
     """
     started, extras = time.monotonic(), extras or Extras()
     opened, table = open_all(stores), Path(table)
-    watch = Watch.by(lambda: all_versions(opened) | file_versions(table))
+    watch = Watch.of_versions(lambda: all_versions(opened) | file_versions(table))
     names = check_table(table, opened)
     total = largest_total(opened[0])
     columns = tuple(dict.fromkeys((total, *path_columns(opened[0], nu, pi))))
@@ -210,7 +210,7 @@ def associate(
         job = Passes(opened, table.absolute(), columns, around, folder, client, options, bars)
         if extras.pgen:
             model_of(opened[0], extras.species)  # report mistakes before hours of work
-        with watch.checked():
+        with watch.check_at_end():
             n = job.extract(texts=extras.pgen > 0)
         estimates = _Estimates.of(job, total.name, n, extras)
     found = estimates.by_column

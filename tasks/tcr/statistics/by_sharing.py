@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.tcr.statistics.histograms import (
     Ns,
     ValueCounts,
@@ -63,7 +63,7 @@ class TallyGroups:
 
     def __call__(self, path: Path) -> Groups:
         """Return histograms by column and number of individuals."""
-        with naming(path.name):
+        with name_failed_chunk(path.name):
             table = read_run_file(path, (*self.columns, "individuals"))
             people = table["individuals"].to_numpy()
             rows = {int(k): np.flatnonzero(people == k) for k in np.unique(people)}

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.engine.run.run import Options, run
+from gangsaw.tasks.engine.run.run import Options, run_batches
 from gangsaw.tasks.engine.scheduling.work import Task
 from gangsaw.tasks.tcr.statistics.by_sharing import Group, Groups, TallyGroups, groups
 from gangsaw.tasks.tcr.statistics.histograms import Ns, ValueCounts, Values
@@ -168,7 +168,7 @@ class Passes:
         """Run a task on all batches; return the results in the order of the batches."""
         found: dict[int, ResultT] = {}
         numbers = {id(batch): i for i, batch in enumerate(batches)}
-        run(
+        run_batches(
             task,
             batches,
             lambda batch, result: found.update({numbers[id(batch)]: result}),
@@ -188,4 +188,4 @@ class Passes:
             if self.meter.progress.done < self.meter.progress.total:
                 self.meter.add(1, 0, 0)
 
-        run(task, batches, on_done, client=self.client, options=self.options)
+        run_batches(task, batches, on_done, client=self.client, options=self.options)

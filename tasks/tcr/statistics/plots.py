@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
+from gangsaw.tasks.formats.exporting.atomic import check_target, write_whole_files
 from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES, Group
 from gangsaw.tasks.tcr.statistics.deciles import NO_PATH, Decile
@@ -57,7 +57,7 @@ def write_plots(found: Association, folder: Path, *, overwrite: bool = False) ->
     targets = [folder / f"{name}.{form}" for name in NAMES for form in FORMATS]
     # neither salt nor date, so that equal figures give equal files
     plain = rc_context({"svg.hashsalt": "gangsaw"})
-    with plain, whole_files(targets, overwrite=overwrite) as parts:
+    with plain, write_whole_files(targets, overwrite=overwrite) as parts:
         for i, part in enumerate(parts):
             form = FORMATS[i % len(FORMATS)]
             metadata = {"Date": None} if form == "svg" else None

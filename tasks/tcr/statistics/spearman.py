@@ -16,7 +16,7 @@ from urllib.parse import quote
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.tcr.statistics.histograms import (
     Ns,
     ValueCounts,
@@ -71,7 +71,7 @@ class TallyColumns:
 
     def __call__(self, path: Path) -> dict[str, tuple[Values, Ns]]:
         """Return distinct values and counts of each column of a file."""
-        with naming(path.name):
+        with name_failed_chunk(path.name):
             table = read_run_file(path, self.columns)
             return {name: count_distinct_values(table[name].to_numpy()) for name in self.columns}
 
@@ -92,7 +92,7 @@ class RankProducts:
 
     def __call__(self, path: Path) -> list[list[int]]:
         """Return the sum of rank products over the rows of a file, by column and outcome."""
-        with naming(path.name):
+        with name_failed_chunk(path.name):
             table = read_run_file(path, (*self.columns, *self.outcomes))
             outcomes = [self._ranks(name, table) for name in self.outcomes]
             return [

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from gangsaw.codecs.core.container.checksum import crc32c
-from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.store.arrays.chunks import array_coder, chunk_key
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
+from gangsaw.tasks.store.arrays.chunks import borrow_coder, chunk_key
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state.journal import Journal
 from gangsaw.tasks.store.state.records import ROW, Records
 from gangsaw.tasks.tcr.store.staging import PieceRows, Staging
@@ -55,7 +55,7 @@ class CountChunk:
     """
 
     staging: Staging
-    target: Place
+    target: Prefix
     metadata: Mapping[str, bytes]
     values: CountTables
     journal: Journal
@@ -74,7 +74,7 @@ class CountChunk:
         return self._records(batches, "gpu")
 
     def _records(self, chunks: Sequence[Chunk], device: str) -> list[Records]:
-        with naming(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
+        with name_failed_chunk(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
             found = {chunk.number: self.journal.read(self.records_of(chunk)) for chunk in chunks}
             left = [chunk for chunk in chunks if found[chunk.number] is None]
             values = self.values([self._rows(chunk) for chunk in left], device) if left else ()
@@ -102,8 +102,8 @@ class CountChunk:
         rows = np.empty(len(self.metadata), ROW)
         for i, (name, metadata) in enumerate(self.metadata.items()):
             key = self._key(name, chunk)
-            with naming(f"{self.target}/{key}"):
-                with array_coder(metadata) as coder:
+            with name_failed_chunk(f"{self.target}/{key}"):
+                with borrow_coder(metadata) as coder:
                     stored = coder.encode(chunk.number, columns[name])
                 self.target.put(key, stored)
             data = stored.as_numpy_array()
@@ -118,7 +118,7 @@ class CountChunk:
 
     def commit(self, chunks: Sequence[Chunk], done: Sequence[Records]) -> None:
         """Write journal entries of chunks whose variables are all stored."""
-        with naming(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
+        with name_failed_chunk(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
             new = [pair for pair in zip(chunks, done, strict=True) if not pair[1].from_journal]
             if self.durable:
                 keys = (self._key(name, chunk) for chunk, _ in new for name in self.metadata)

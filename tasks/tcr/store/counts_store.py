@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.sources.library_errors import reading
+from gangsaw.tasks.sources.library_errors import convert_library_errors
 from gangsaw.tasks.store.arrays.chunks import METADATA, ZarrArray
-from gangsaw.tasks.store.objects.address import why_no_store
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.address import explain_missing_store
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.objects.versions import array_versions
-from gangsaw.tasks.store.objects.zipped import zarr_at
+from gangsaw.tasks.store.objects.zipped import zarr_argument_of
 from gangsaw.tasks.store.source import metadata_errors
-from gangsaw.tasks.store.state.missing import must_be_whole, refuse_missing
+from gangsaw.tasks.store.state.missing import must_be_complete, refuse_missing
 from gangsaw.tasks.tcr.counting.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
 
 ROW_DIM = "reference"
@@ -62,7 +62,7 @@ class CountsStore:
 
     def versions(self) -> dict[str, str]:
         """Return the version of the store."""
-        return array_versions([open_place(self.address)])
+        return array_versions([open_prefix(self.address)])
 
     def read(self, name: str, rows: range) -> NumpyArray:
         """Return the rows of a variable.
@@ -72,7 +72,7 @@ class CountsStore:
         CorruptChunk : a chunk of a finished job's store is missing or damaged
         """
         along = slice(rows.start, rows.stop)
-        with reading(self.address, name):
+        with convert_library_errors(self.address, name):
             array, is_whole = _array(self.address, name, self.version)
             if is_whole:
                 others = (slice(0, n) for n in array.shape[1:])
@@ -224,7 +224,7 @@ def _same_kind(one: CountsStore, other: CountsStore) -> None:
 def _open(address: str) -> zarr.Group:
     try:
         with metadata_errors(address):
-            return zarr.open_group(zarr_at(address), mode="r")
+            return zarr.open_group(zarr_argument_of(address), mode="r")
     except CorruptChunk:
         raise
     except (FileNotFoundError, ValueError):  # zarr raises either, depending on what exists
@@ -236,14 +236,14 @@ def _why_none(address: str) -> str:
 
     An unfinished store has no metadata at its root; other stores do not exist.
     """
-    if (open_place(address) / NUCLEOTYPE[0]).has(METADATA):
+    if (open_prefix(address) / NUCLEOTYPE[0]).has(METADATA):
         return "its counting is not finished: run gangsaw tcr count with --resume first"
-    return f"no Zarr group there{why_no_store(address)}"
+    return f"no Zarr group there{explain_missing_store(address)}"
 
 
 def _version(group: zarr.Group) -> str:
     metadata = {name: array.metadata.to_dict() for name, array in group.arrays()}
-    text = json.dumps([metadata, must_be_whole(_first(group))], sort_keys=True, default=str)
+    text = json.dumps([metadata, must_be_complete(_first(group))], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -269,6 +269,7 @@ def _array(address: str, name: str, version: str) -> tuple[ZarrArray, bool]:
     The records of the job are below the first array.
     """
     array, first = (
-        zarr.open_array(zarr_at(address), path=key, mode="r") for key in (name, NUCLEOTYPE[0])
+        zarr.open_array(zarr_argument_of(address), path=key, mode="r")
+        for key in (name, NUCLEOTYPE[0])
     )
-    return array, must_be_whole(first)
+    return array, must_be_complete(first)

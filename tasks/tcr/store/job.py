@@ -15,20 +15,20 @@ from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.counters import count_as_job
 from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.engine.run.run import Options, run
-from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
+from gangsaw.tasks.engine.run.run import Options, run_batches
+from gangsaw.tasks.formats.exporting.atomic import check_target, write_whole_files
 from gangsaw.tasks.jobs.chunks.device import share_of_device
-from gangsaw.tasks.jobs.runs.resume import can_be_resumed
+from gangsaw.tasks.jobs.runs.resume import hint_at_resume
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.objects.files import is_same_file
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.skeleton import digest
 from gangsaw.tasks.store.state.journal import Job, Journal
-from gangsaw.tasks.store.state.lease import leased
+from gangsaw.tasks.store.state.lease import hold_lease
 from gangsaw.tasks.store.state.manifest import fold_parts, write_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
@@ -110,13 +110,13 @@ def count_repertoires(
     >>> summary.rows, summary.kept, summary.samples
     (20, 20, 1)
     """
-    started, watch = time.monotonic(), Watch.of(*inputs)
+    started, watch = time.monotonic(), Watch.of_sources(*inputs)
     choice, progress = choice or CountChoice(), progress or PhaseProgress()
-    final = open_place(target, writable=True)
+    final = open_prefix(target, writable=True)
     table = choice.table or default_table(final)
     _spare_inputs(inputs, final, table)
     reading = _reading_job(inputs, setup)
-    with leased(final) as lease:
+    with hold_lease(final) as lease:
         place = choose_target(
             final,
             {FIRST: reading},
@@ -145,12 +145,12 @@ def _run_phases(
         work.clean()
     if not work.has(METADATA):
         with _left_as_found(job.place, resume):
-            with watch.checked(job.give_up), can_be_resumed():
+            with watch.check_at_end(job.give_up), hint_at_resume():
                 files = job.read(progress.on_read)
             read_seconds = time.monotonic() - started
-            with can_be_resumed():
+            with hint_at_resume():
                 contents = job.contents(files, table)
-        with can_be_resumed():
+        with hint_at_resume():
             n_counted = job.count(contents, progress.on_count)
     job.clear()
     return read_seconds, n_counted
@@ -168,13 +168,13 @@ def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
         raise BadParams("; ".join(problems))
 
 
-def _plan(inputs: Sequence[Input], final: Place, table: Path, setup: Setup) -> JobPlan:
+def _plan(inputs: Sequence[Input], final: Prefix, table: Path, setup: Setup) -> JobPlan:
     note = f"rows, and what they need, are known when the {len(inputs)} files are read"
     names = ", ".join(str(file) for file in inputs)
     return JobPlan(names, (str(final), str(table)), notes=(note, *setup.notes))
 
 
-def default_table(store: Place) -> Path:
+def default_table(store: Prefix) -> Path:
     """Return the default path of the table of dropped rows."""
     name = Path(str(store).rstrip("/")).name.removesuffix(".zarr")
     folder = store.folder.parent if store.folder is not None else Path()
@@ -196,7 +196,7 @@ def _build_no_rows_error(contents: Contents, lines: Iterable[bytes]) -> BadParam
     return BadParams(f"no row was kept: {why}{example}")
 
 
-def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
+def _spare_inputs(inputs: Sequence[Input], target: Prefix, table: Path) -> None:
     """Raise `BadParams` if a target is one of the inputs; no option permits this."""
     for path in (table, target.folder):
         for file in inputs:
@@ -239,7 +239,7 @@ class _Phases:
         task = ReadRepertoire(self.staging, self.setup, keep_going, self.choice.durable)
         left = [file for file in self.inputs if file.number not in found]
         options = Options(resources=self.options.resources, retries=self.options.retries)
-        run(task, left, on_done, client=self.client, options=options)
+        run_batches(task, left, on_done, client=self.client, options=options)
         return [found[file.number] for file in self.inputs]
 
     def contents(self, files: Sequence[FileRows], table: Path) -> Contents:
@@ -250,7 +250,7 @@ class _Phases:
             raise _build_no_rows_error(
                 contents, lines
             )  # before the table, which a later run would find
-        with whole_files([table], overwrite=self.choice.replaces_table) as (part,):
+        with write_whole_files([table], overwrite=self.choice.replaces_table) as (part,):
             write_dropped(lines, part)
         return contents
 
@@ -272,7 +272,7 @@ class _Phases:
             entries[records.first] = records
             meter.add(chunk.n_rows, records.raw_bytes, records.stored_bytes)
 
-        run(task, left, on_done, client=self.client, options=self.options)
+        run_batches(task, left, on_done, client=self.client, options=self.options)
         self._complete(contents, fold_parts(job.fingerprint, entries.values()), objects[METADATA])
         return n_left
 
@@ -334,7 +334,7 @@ class _Phases:
         _write_root(self.place.work, root)
 
 
-def _write_root(group: Place, metadata: Buffer) -> None:
+def _write_root(group: Prefix, metadata: Buffer) -> None:
     """Write the metadata at the store's root, which marks it as complete."""
     group.put(METADATA, metadata)
     group.flush([METADATA])

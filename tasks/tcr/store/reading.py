@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import GangsawError
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.tcr.counting.paths.bounds import countable
 from gangsaw.tasks.tcr.germline import Resolver
 from gangsaw.tasks.tcr.germline.genotypes.genotypes import Lacking, NoGenotype
@@ -50,7 +50,7 @@ class ReadRepertoire:
 
     def __call__(self, batch: Input) -> FileRows:
         """Return the counters of the file; its `problem` is the reason if it cannot be read."""
-        with naming(batch.name):
+        with name_failed_chunk(batch.name):
             reading = _Reading(self.staging, batch)
             try:
                 self._read(batch, reading)

@@ -18,10 +18,10 @@ from typing import TypedDict, cast
 import pyarrow as pa
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state.journal import FOLDER
 from gangsaw.tasks.store.state.records import add_checksum, strip_checksum
-from gangsaw.tasks.store.typed import read_fields
+from gangsaw.tasks.store.state_fields import read_fields
 from gangsaw.tasks.tcr.repertoire.cleaning.row_counts import RowCounts
 
 ROWS = pa.schema(
@@ -131,7 +131,7 @@ class Staging:
     piece_rows : rows of a piece; the last one of each file has fewer
     """
 
-    array: Place
+    array: Prefix
     job: str
     piece_rows: int
 

@@ -11,7 +11,7 @@ import zarr
 from zarr.storage import StorePath
 
 from gangsaw.tasks.store.arrays.chunks import METADATA
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state.manifest import read_manifest
 
 TOTALS = ("paths_total", "dp1_total", "dp1_paths")  # the last for V-J chains
@@ -75,7 +75,7 @@ class CountSummary:
         return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
 
 
-def _without_paths(store: Place, arrays: Mapping[str, object]) -> int:
+def _without_paths(store: Prefix, arrays: Mapping[str, object]) -> int:
     """Return the number of rows without a path at the greatest limits, one chunk at a time."""
     name = next(name for name in TOTALS if name in arrays)
     array = zarr.open_array(StorePath(store.store, store.path), path=name, mode="r")
@@ -86,7 +86,7 @@ def _without_paths(store: Place, arrays: Mapping[str, object]) -> int:
     return sum(int((counts == 0).all(axis=1).sum()) for counts in runs)
 
 
-def summarize_counts(store: Place, table: str, run: CountRun) -> CountSummary:
+def summarize_counts(store: Prefix, table: str, run: CountRun) -> CountSummary:
     """Return the summary of a finished store."""
     metadata = store.get(METADATA)
     assert metadata is not None, "its job has just been finished"

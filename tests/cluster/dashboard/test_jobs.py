@@ -9,7 +9,7 @@ from gangsaw.cluster.dashboard.html import chosen_job, jobs_table
 from gangsaw.cluster.dashboard.jobs import MOST_ENDED, MOST_POINTS, TOPIC, Jobs, JobState
 from gangsaw.cluster.dashboard.metrics import CHUNKS, FAILED, LEFT, METRICS, RUNNING
 from gangsaw.cluster.dashboard.plugin import Dashboard
-from gangsaw.tasks.engine.report.counters import MOST_CELLS, JobCounters, Message, job
+from gangsaw.tasks.engine.report.counters import MOST_CELLS, JobCounters, Message, count_job
 from gangsaw.tasks.engine.report.progress import Meter
 
 
@@ -18,7 +18,7 @@ def heard(tally: JobCounters) -> Jobs:
     jobs = Jobs()
 
     def send(message: Message, _: bool) -> None:
-        jobs.hear({**message, "client": "me"})
+        jobs.update({**message, "client": "me"})
 
     tally.send_with(send)
     return jobs
@@ -26,13 +26,13 @@ def heard(tally: JobCounters) -> Jobs:
 
 def test_each_chunk_counts_once_for_who_did_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gangsaw.tasks.engine.report.counters.SEND_SECONDS", 0.0)
-    with job("compress", "a.zarr") as tally:
+    with count_job("compress", "a.zarr") as tally:
         jobs = heard(tally)
         meter = Meter(10, None)
         meter.resume(4, 400, 100)
         for worker, backend, seconds in (("w1", "cpu", 1.0), ("w2", "gpu", 2.0)):
-            tally.by(worker, backend, seconds)
-            tally.at("gangsaw.dna")
+            tally.attribute_to_worker(worker, backend, seconds)
+            tally.attribute_to_chunks("gangsaw.dna")
             meter.add(2, 200, 60)
             meter.add(1, 100, 30)
         (state,) = jobs.running
@@ -52,7 +52,7 @@ def test_each_chunk_counts_once_for_who_did_it(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_step_before_the_chunks_counts_none() -> None:
-    with job("compress", "a.zarr") as tally:
+    with count_job("compress", "a.zarr") as tally:
         jobs = heard(tally)
         Meter(5, None, step="sort").add(5, 50, 0)
     (state,) = jobs.jobs.values()
@@ -67,9 +67,9 @@ def test_a_job_that_does_not_end_well(error: BaseException, outcome: str) -> Non
     known: list[Jobs] = []
 
     def run() -> None:
-        with job("verify", "a.zarr") as tally:
+        with count_job("verify", "a.zarr") as tally:
             known.append(heard(tally))
-            tally.failed(["chunk 1: damaged"])
+            tally.record_failures(["chunk 1: damaged"])
             raise error
 
     with pytest.raises(type(error)):
@@ -83,7 +83,7 @@ def test_a_job_that_does_not_end_well(error: BaseException, outcome: str) -> Non
 
 
 def test_a_job_within_a_job_is_part_of_it() -> None:
-    with job("compress", "a.zarr") as outer, job("sort", "b") as inner:
+    with count_job("compress", "a.zarr") as outer, count_job("sort", "b") as inner:
         assert inner is outer
 
 
@@ -93,8 +93,8 @@ def test_the_map_holds_every_chunk(total: int) -> None:
     tally = JobCounters("compress", "a.zarr")
     jobs = heard(tally)
     tally.expect_chunks(total, left)
-    tally.at("", left[-1])
-    tally.failed(["one"])
+    tally.attribute_to_chunks("", left[-1])
+    tally.record_failures(["one"])
     tally.end("done")
     (state,) = jobs.jobs.values()
     assert sum(state.room) == total
@@ -107,10 +107,10 @@ def test_the_map_holds_every_chunk(total: int) -> None:
 def test_a_client_that_goes_away_loses_its_jobs() -> None:
     jobs = Jobs()
     for name, client in (("a", "x"), ("b", "y")):
-        jobs.hear({"job": name, "client": client, "done": 1, "total": 3})
-    jobs.hear({"job": "c", "client": "x", "outcome": "done"})
+        jobs.update({"job": name, "client": client, "done": 1, "total": 3})
+    jobs.update({"job": "c", "client": "x", "outcome": "done"})
     assert jobs.series(LEFT) == [([], 4)]
-    jobs.lose("x")
+    jobs.mark_lost("x")
     assert [s.outcome for s in jobs.jobs.values()] == ["lost", "running", "done"]
     assert (jobs.series(LEFT), jobs.series(RUNNING)) == ([([], 2)], [([], 1)])
 
@@ -119,7 +119,7 @@ def test_ended_jobs_are_forgotten_and_their_sums_are_not() -> None:
     jobs = Jobs()
     for i in range(2 * MOST_ENDED):
         part = ["c", "cpu", "w", 1, 2, 1, 0.5, 0]
-        jobs.hear({"job": str(i), "kind": "verify", "parts": [part], "outcome": "done"})
+        jobs.update({"job": str(i), "kind": "verify", "parts": [part], "outcome": "done"})
     assert len(jobs.jobs) <= MOST_ENDED + 1
     assert jobs.series(CHUNKS) == [(["c", "cpu", "verify"], 2 * MOST_ENDED)]
     assert {metric.name for metric in METRICS if jobs.series(metric)} == {m.name for m in METRICS}
@@ -140,7 +140,7 @@ def test_events_of_others_harm_nothing(event: object) -> None:
 def test_curves_are_bounded() -> None:
     state = JobState("a")
     for i in range(3 * MOST_POINTS):
-        list(state.hear({"done": i, "run_bytes": 1000 * i}))
+        list(state.update({"done": i, "run_bytes": 1000 * i}))
     assert len(state.points) <= MOST_POINTS
     assert state.points[-1][1] == 1000 * (3 * MOST_POINTS - 1)
     assert rates([(0.0, 0, 0), (0.5, 10, 1), (1.0, 30, 2), (3.0, 30, 2)]) == [

@@ -17,7 +17,7 @@ from helpers.hang import HANG, wait_until
 from helpers.job_data import cube
 
 from gangsaw import GangsawError
-from gangsaw.cluster.dashboard import asking
+from gangsaw.cluster.dashboard import queries
 from gangsaw.cluster.dashboard.install import page_of
 from gangsaw.cluster.dashboard.metrics import METRICS
 from gangsaw.cluster.dashboard.plugin import NAME
@@ -189,7 +189,7 @@ def test_a_scheduler_that_takes_no_plugins_works(
 
 
 def test_a_scheduler_without_gangsaw_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "install", lambda _: None)
+    monkeypatch.setattr(queries, "install", lambda _: None)
     with in_process(protocol="tcp://") as plain:
         address = plain.scheduler.address
         with pytest.raises(GangsawError, match=f"{address} tells of no jobs: install") as found:

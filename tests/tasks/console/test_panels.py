@@ -10,7 +10,7 @@ import typer
 from typer import rich_utils
 from typer.testing import CliRunner
 
-from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.panels import expand_panels
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Solid(Size):
 def called(*args: str, wrong: bool = False) -> Any:
     found: list[Any] = []
 
-    @panels
+    @expand_panels
     def command(
         what: Annotated[str, typer.Argument()],
         *,
@@ -80,4 +80,4 @@ def test_two_options_of_one_name_are_refused() -> None:
         """Draw."""
 
     with pytest.raises(ValueError, match="width"):
-        panels(command)
+        expand_panels(command)

@@ -12,7 +12,7 @@ from helpers.envi_files import cube, write_envi
 from helpers.hang import HANG, wait_until
 
 from gangsaw.tasks.console.output import AddLines, progress_bar
-from gangsaw.tasks.engine.report.counters import job
+from gangsaw.tasks.engine.report.counters import count_job
 from gangsaw.tasks.engine.report.progress import Progress
 
 HALF = Progress(5, 10, 0, 5 << 20, 1 << 20, 5 << 20, 100.0)
@@ -41,7 +41,7 @@ def test_a_job_that_makes_no_progress_writes_its_line(
         said += capsys.readouterr().err
         return said.count("\n") >= n
 
-    with AddLines(lambda: now).by_the_clock() as add:
+    with AddLines(lambda: now).write_each_minute() as add:
         show = add("compress", lambda state: f"{state.done} of {state.total}")
         now = 60.0
         wait_until(lambda: has_said(1))
@@ -79,9 +79,9 @@ def test_verbose(gangsaw: CommandLine, tmp_path: Path) -> None:
 
 
 def test_where_the_time_went(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "gangsaw"), job("compress", "a.zarr") as tally:
-        tally.at("gangsaw.dna")
-        tally.by("worker-1", "cpu", 2.5)
+    with caplog.at_level(logging.INFO, "gangsaw"), count_job("compress", "a.zarr") as tally:
+        tally.attribute_to_chunks("gangsaw.dna")
+        tally.attribute_to_worker("worker-1", "cpu", 2.5)
     assert "2.5 s in tasks of gangsaw.dna on worker-1 (cpu)" in caplog.text
 
 

@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.entry_points import PluginWarning
 from gangsaw.codecs.core.plugins.options import Option
-from gangsaw.tasks.console.table_options import CODEC, Owned, _with_options
+from gangsaw.tasks.console.table_options import CODEC, OwnedOption, _with_options
 
 ORDER = Option("order", "Of records.", "kept", choices=("kept", "sorted"))
 
 
-def called(found: list[Owned], *args: str, panel: str = "For {}") -> object:
+def called(found: list[OwnedOption], *args: str, panel: str = "For {}") -> object:
     given: list[Mapping[str, object]] = []
 
     def command(
@@ -37,7 +37,11 @@ def called(found: list[Owned], *args: str, panel: str = "For {}") -> object:
 
 
 def test_what_is_given_arrives_by_name() -> None:
-    found = [Owned("a", ORDER), Owned("b", ORDER), Owned("b", Option("block_size", "Bytes."))]
+    found = [
+        OwnedOption("a", ORDER),
+        OwnedOption("b", ORDER),
+        OwnedOption("b", Option("block_size", "Bytes.")),
+    ]
     assert called(found) == {}
     given = called(found, "--order", "sorted", "--block-size", "9", "--level", "2")
     assert given == {"order": "sorted", "block_size": "9"}
@@ -46,18 +50,18 @@ def test_what_is_given_arrives_by_name() -> None:
 def test_the_panel_names_the_owners(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rich_utils, "MAX_WIDTH", 120)
     other = Option("order", "Of lines.")
-    text = str(called([Owned("a", ORDER), Owned("b", ORDER)], "--help"))
+    text = str(called([OwnedOption("a", ORDER), OwnedOption("b", ORDER)], "--help"))
     assert "--order" in text.partition("For a and b")[2]
     assert "kept|sorted  Of records. (default: kept)" in text
-    text = str(called([Owned("a", ORDER), Owned("b", other)], "--help"))
+    text = str(called([OwnedOption("a", ORDER), OwnedOption("b", other)], "--help"))
     assert "For a: Of records. (default: kept) For b: Of lines." in text
-    assert "For a: Of records." in str(called([Owned("a", ORDER)], "--help", panel=CODEC))
+    assert "For a: Of records." in str(called([OwnedOption("a", ORDER)], "--help", panel=CODEC))
 
 
 @pytest.mark.parametrize("name", ["level", "json"])
 def test_an_option_of_the_command_is_not_replaced(name: str) -> None:
     with pytest.warns(PluginWarning, match=f"--{name} of a is left out: the command has another"):
-        assert called([Owned("a", Option(name, "Any.")), Owned("a", ORDER)]) == {}
+        assert called([OwnedOption("a", Option(name, "Any.")), OwnedOption("a", ORDER)]) == {}
 
 
 def test_values_of_texts() -> None:

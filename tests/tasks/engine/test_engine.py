@@ -23,8 +23,8 @@ from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.engine.distributed import stragglers
-from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.engine.run.run import Options, run
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
+from gangsaw.tasks.engine.run.run import Options, run_batches
 from gangsaw.tasks.engine.scheduling import batches as batches_module
 from gangsaw.tasks.engine.scheduling import memory
 from gangsaw.tasks.engine.scheduling.batch_size import MOST, TASK_SECONDS, Pace
@@ -50,7 +50,7 @@ class Meeting:
 
     def commit(self, numbers: Sequence[int], results: Sequence[int]) -> None:
         assert [*numbers] == [*results]
-        with naming(f"c/{numbers[0]}"):
+        with name_failed_chunk(f"c/{numbers[0]}"):
             wait_until(lambda: len(list(Path(self.folder).iterdir())) >= self.expected)
             if self.trouble:
                 raise OSError(errno.ENOSPC, "No space left on device", self.trouble)
@@ -65,7 +65,7 @@ class Committed:
     name: str = "committed"
 
     def __call__(self, number: int) -> int:
-        with naming(f"c/{number}"):
+        with name_failed_chunk(f"c/{number}"):
             if number == 7:
                 raise CorruptChunk("the checksum differs", block=3)
         return number
@@ -96,7 +96,7 @@ def squares(task: Square, client: Client | None, n: int = 20, **options: object)
     found: dict[range, list[int]] = {}
     batches = [range(i, i + 4) for i in range(0, 4 * n, 4)]
     chosen = Options(**options)  # type: ignore[arg-type]
-    run(task, batches, found.__setitem__, client=client, options=chosen)
+    run_batches(task, batches, found.__setitem__, client=client, options=chosen)
     return [square for batch in batches for square in found[batch]]
 
 
@@ -123,7 +123,7 @@ def test_the_window_bounds_what_is_in_flight(client: Client) -> None:
         first[:] = first or [taken]
         done += 1
 
-    run(Square(), batches(), on_done, client=client)
+    run_batches(Square(), batches(), on_done, client=client)
     assert done == taken == 2 * WINDOW * MOST
     assert first == [4]  # two for each thread
     # a result counts as back when it was delivered; some are delivered together
@@ -152,7 +152,7 @@ def test_few_batches_that_carry_samples_are_in_flight(
     set_thread_limit(2 if here else None)
     try:
         task = Square(carried_bytes=carried_bytes)
-        run(task, batches(), on_done, client=None if here else client)
+        run_batches(task, batches(), on_done, client=None if here else client)
     finally:
         set_thread_limit(None)
     assert ahead == 0
@@ -167,23 +167,23 @@ def test_few_tasks_do_many_short_batches(client: Client, tmp_path: Path) -> None
 def test_the_pace() -> None:
     pace = Pace()
     assert pace.batches(1000, 2) == 1  # nothing is known yet
-    pace.saw(1, 10.0)  # compiled, imported
+    pace.record(1, 10.0)  # compiled, imported
     assert pace.batches(1000, 2) == 1
-    pace.saw(2, TASK_SECONDS / 4)
+    pace.record(2, TASK_SECONDS / 4)
     assert pace.batches(None, 2) == pace.batches(1000, 2) == 8
     assert [pace.batches(left, 2) for left in (31, 12, 4, 1, 0)] == [7, 3, 1, 1, 1]
-    pace.saw(1, 0.0)
+    pace.record(1, 0.0)
     assert pace.batches(None, 0) == MOST
-    pace.saw(0, 5.0)  # all of it failed
+    pace.record(0, 5.0)  # all of it failed
     assert pace.batches(None, 2) == MOST
 
 
 def test_who_waits_lets_others_begin(client: Client, tmp_path: Path) -> None:
     """Four at once on two threads; without a cluster no other task can start."""
     found: dict[int, int] = {}
-    run(Meeting(str(tmp_path), 4), range(4), found.__setitem__, client=client)
+    run_batches(Meeting(str(tmp_path), 4), range(4), found.__setitem__, client=client)
     assert found == {i: i for i in range(4)}
-    run(Meeting(str(tmp_path), 4), range(4), found.__setitem__)
+    run_batches(Meeting(str(tmp_path), 4), range(4), found.__setitem__)
 
 
 @pytest.mark.parametrize("here", [False, True])
@@ -191,7 +191,7 @@ def test_what_goes_wrong_while_it_waits_is_told(client: Client, tmp_path: Path, 
     message = r"^chunk c/0: No space left on device: /mnt/c$"
     task = Meeting(str(tmp_path), 1, "/mnt/c")
     with pytest.raises(JobFailed, match=message):
-        run(task, range(1), lambda *_: None, client=None if here else client)
+        run_batches(task, range(1), lambda *_: None, client=None if here else client)
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Shaky(Square):
 
     def __call__(self, batch: range) -> list[int]:
         path = Path(self.folder, str(batch.start))
-        with naming(f"c/{batch.start}"):
+        with name_failed_chunk(f"c/{batch.start}"):
             if not path.exists():
                 path.touch()
                 raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
@@ -213,7 +213,9 @@ def test_each_batch_of_a_task_is_retried_for_itself(client: Client, tmp_path: Pa
     """Though all fail once, and the time that they take changes while many are in flight."""
     tally: list[range] = []
     batches = [range(i, i + 4) for i in range(0, 4 * 60, 4)]
-    run(Shaky(folder=str(tmp_path)), batches, lambda batch, _: tally.append(batch), client=client)
+    run_batches(
+        Shaky(folder=str(tmp_path)), batches, lambda batch, _: tally.append(batch), client=client
+    )
     assert sorted(tally, key=lambda batch: batch.start) == batches
 
 
@@ -288,7 +290,7 @@ def test_what_a_stopped_worker_has_is_given_to_another_one(
         task = Square("stop once", str(tmp_path))
         batches = [range(i, i + 1) for i in range(80)]
         found: dict[range, list[int]] = {}
-        run(task, batches, lambda b, r: (found.update({b: r}), on_done()), client=client)
+        run_batches(task, batches, lambda b, r: (found.update({b: r}), on_done()), client=client)
     finally:
         os.kill(pid, signal.SIGCONT)
     assert found == {batch: [batch.start**2] for batch in batches}
@@ -321,7 +323,7 @@ def test_threads_of_this_process_share_its_memory(
 ) -> None:
     """Fewer run where it is little; a worker's threads are those that it was given."""
     machine: Worker = {"name": "of this machine", "memory_limit": 10 << 30, "nthreads": 1}
-    monkeypatch.setattr(memory, "this_process", lambda: machine)
+    monkeypatch.setattr(memory, "describe_this_process", lambda: machine)
     assert memory.threads_that_fit(2 << 30, 3) == 3
     assert not caplog.messages
     assert memory.threads_that_fit(2 << 30, 4) == 3  # 80 % of 10 GiB, less 384 MiB
@@ -335,7 +337,7 @@ def test_interrupting_leaves_nothing_in_flight(client: Client) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(Square(), (range(i, i + 1) for i in range(500)), interrupt, client=client)
+        run_batches(Square(), (range(i, i + 1) for i in range(500)), interrupt, client=client)
     wait_until(lambda: client.run_on_scheduler(_tasks_known) == 0)
 
 
@@ -357,7 +359,7 @@ def test_an_interrupt_in_a_destructor_is_not_lost(client: Client, on_dask: bool)
 
     batches = (range(i, i + 1) for i in range(500))
     with pytest.raises(KeyboardInterrupt):
-        run(Square(), batches, release, client=client if on_dask else None)
+        run_batches(Square(), batches, release, client=client if on_dask else None)
     assert len(done) == 3
 
 
@@ -373,7 +375,7 @@ def test_an_interrupt_ends_the_wait_for_what_to_do(client: Client, on_dask: bool
 
     task = Square(carried_bytes=1)
     with pytest.raises(KeyboardInterrupt):
-        run(task, batches(), lambda *_: None, client=client if on_dask else None)
+        run_batches(task, batches(), lambda *_: None, client=client if on_dask else None)
     assert not went_on
 
 
@@ -392,4 +394,4 @@ def test_a_killed_worker_is_replaced(client: Client, tmp_path: Path, carried_byt
 def test_a_batch_that_kills_every_worker_is_named(client: Client, tmp_path: Path) -> None:
     # alone: Dask suspects whatever a killed worker had before it, and may blame another batch
     with pytest.raises(JobFailed, match=r"chunks range\(4, 8\): killed 4 workers: out of memory"):
-        run(Square("die", str(tmp_path)), [range(4, 8)], lambda *_: None, client=client)
+        run_batches(Square("die", str(tmp_path)), [range(4, 8)], lambda *_: None, client=client)

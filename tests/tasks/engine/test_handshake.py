@@ -23,6 +23,6 @@ class Cluster:
 
 def test_a_worker_that_is_lost_while_it_is_asked_is_no_stranger() -> None:
     handshake = Handshake(Cluster())  # type: ignore[arg-type]
-    assert handshake.admitted(WORKERS) == WORKERS
+    assert handshake.admit(WORKERS) == WORKERS
     assert not handshake.is_complete
     assert not handshake.left_out

@@ -11,8 +11,8 @@ from helpers.hang import wait_until
 
 from gangsaw.codecs.core.errors import CorruptChunk, JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit
-from gangsaw.tasks.engine.report.failure import naming
-from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
+from gangsaw.tasks.engine.run.run import run_batches
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Pairs:
 
     def __call__(self, number: int) -> int:
         Path(self.folder, f"came-{number}").touch()
-        with naming(f"c/{number}"):
+        with name_failed_chunk(f"c/{number}"):
             if number == 7:
                 raise CorruptChunk("the checksum differs", block=3)
         others = [Path(self.folder, f"came-{other}") for other in (number ^ 1, 7)]
@@ -58,7 +58,7 @@ def files(folder: Path, begin: str) -> set[int]:
 def test_batches_are_done_side_by_side_in_this_process(tmp_path: Path) -> None:
     """Each is told in its turn, and what was begun for it is let go of."""
     told: list[int] = []
-    run(Pairs(str(tmp_path)), range(6), lambda batch, _: told.append(batch))
+    run_batches(Pairs(str(tmp_path)), range(6), lambda batch, _: told.append(batch))
     assert told == [*range(6)]
     assert files(tmp_path, "ready-") == files(tmp_path, "forgot-") == {*range(6)}
 
@@ -68,7 +68,7 @@ def test_a_failure_ends_what_is_side_by_side(tmp_path: Path) -> None:
     """Those before it are told, of those after it none is begun and kept."""
     told: list[int] = []
     with pytest.raises(JobFailed, match="chunk c/7: block 3: the checksum differs"):
-        run(Pairs(str(tmp_path)), range(40), lambda batch, _: told.append(batch))
+        run_batches(Pairs(str(tmp_path)), range(40), lambda batch, _: told.append(batch))
     assert told == [*range(len(told))]
     assert len(told) <= 7
     assert files(tmp_path, "forgot-") >= files(tmp_path, "came-")

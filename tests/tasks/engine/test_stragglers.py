@@ -13,12 +13,12 @@ def test_the_late() -> None:
         True,
     ]  # it may compile
     assert str(turnaround) == "which is the first one"
-    turnaround.saw(10.0)
+    turnaround.record(10.0)
     assert str(turnaround) == "where others took at most 10 s"
     assert [turnaround.is_straggler(s, 1) for s in (49.0, 51.0)] == [False, True]
     assert [turnaround.is_straggler(s, 2) for s in (99.0, 101.0)] == [False, True]
     for _ in range(1000):
-        turnaround.saw(0.1)  # small arrays after a large one
+        turnaround.record(0.1)  # small arrays after a large one
     assert [turnaround.is_straggler(s, 1) for s in (19.0, 21.0)] == [False, True]
 
 

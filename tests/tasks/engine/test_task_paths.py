@@ -16,8 +16,8 @@ from gangsaw.tasks.api import functions
 from gangsaw.tasks.engine.distributed import handshake
 from gangsaw.tasks.engine.distributed.handshake import Handshake
 from gangsaw.tasks.engine.distributed.task_paths import paths_of_work
-from gangsaw.tasks.jobs.steps.step_objects import Parts, PartsTask
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.jobs.steps.step_objects import StepOutputs, StepOutputsTask
+from gangsaw.tasks.store.objects.prefix import Prefix
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def made(folder: Path, *names: str) -> list[str]:
 
 def test_paths_are_found_wherever_a_task_holds_them(tmp_path: Path) -> None:
     a, b, c = made(tmp_path, "a", "b", "c")
-    place = Place(LocalStore(tmp_path / "t.zarr"))  # that is not there yet
+    place = Prefix(LocalStore(tmp_path / "t.zarr"))  # that is not there yet
     task = Reading({"files": (a, [Path(b)])}, place)
     assert paths_of_work(task, [Reading(c), Reading(None)]) == (a, b, str(tmp_path), c)
     assert paths_of_work(Reading(a), iter([Reading(c)])) == (a,)
@@ -50,8 +50,8 @@ def test_what_is_no_path_of_a_job_is_not_asked_for(tmp_path: Path) -> None:
 
 
 def test_folders_of_steps_are_asked_for_before_they_are_there(tmp_path: Path) -> None:
-    parts = Parts(tmp_path / "order" / "sign", "job")
-    assert paths_of_work(PartsTask("sign", parts, int, 0), range(3)) == (str(tmp_path),)
+    parts = StepOutputs(tmp_path / "order" / "sign", "job")
+    assert paths_of_work(StepOutputsTask("sign", parts, int, 0), range(3)) == (str(tmp_path),)
 
 
 def test_an_export_asks_for_its_store_and_its_target(
@@ -83,17 +83,17 @@ def test_a_file_that_is_being_written_may_have_another_size(
         handshake.describe_process([path]),
         {**handshake.describe_process([path]), "seen": [7]},
     )
-    assert hands._why(own, other) == ""  # type: ignore[arg-type]
+    assert hands._explain_difference(own, other) == ""  # type: ignore[arg-type]
     monkeypatch.setattr(handshake, "RECENT_SECONDS", 0.0)
-    assert "does not see" in hands._why(own, other)  # type: ignore[arg-type]
-    assert "does not see" in hands._why(own, {**own, "seen": [None]})
+    assert "does not see" in hands._explain_difference(own, other)  # type: ignore[arg-type]
+    assert "does not see" in hands._explain_difference(own, {**own, "seen": [None]})
 
 
 def test_the_sources_are_compared_and_not_the_version() -> None:
     hands, own = Handshake(None), handshake.describe_process([])  # type: ignore[arg-type]
     assert own["code"]
-    assert hands._why(own, own) == ""
-    said = hands._why(own, {**own, "code": "0123456789ab"})
+    assert hands._explain_difference(own, own) == ""
+    said = hands._explain_difference(own, {**own, "code": "0123456789ab"})
     assert said == (
         f"has another gangsaw {own['version']} (sources 0123456789ab, here {own['code']}): "
         "install the same one there"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gangsaw.cluster.interrupts import Waiting, interrupts_wait
+from gangsaw.cluster.interrupts import DeferredInterrupts, defer_interrupts
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.distributed import wait_policy, watch
 from gangsaw.tasks.engine.distributed.handshake import Handshake
@@ -84,13 +84,13 @@ def watch_of(site: Site) -> ClusterWatch:
 def test_silence_is_counted_by_the_clock_of_this_process(clock: Clock) -> None:
     beats = Heartbeats()
     for clock.now in range(0, 100, 2):  # type: ignore[assignment]
-        beats.saw({A: {"last_seen": 7e9 + clock.now}, B: {"last_seen": min(clock.now, 40.0)}})
-    assert beats.silent() == {B: 58.0}
+        beats.record({A: {"last_seen": 7e9 + clock.now}, B: {"last_seen": min(clock.now, 40.0)}})
+    assert beats.silent_workers() == {B: 58.0}
     clock.now = 1000.0  # nobody looked meanwhile, and A was not silent
-    beats.saw({A: {"last_seen": 7.1e9}, B: {"last_seen": 40.0}})
-    assert beats.silent().keys() == {B}
-    beats.saw({A: {"last_seen": 7.1e9}})
-    assert beats.silent() == {}
+    beats.record({A: {"last_seen": 7.1e9}, B: {"last_seen": 40.0}})
+    assert beats.silent_workers().keys() == {B}
+    beats.record({A: {"last_seen": 7.1e9}})
+    assert beats.silent_workers() == {}
 
 
 def test_a_scheduler_that_hangs_is_told_once_a_minute_and_given_up(
@@ -100,7 +100,7 @@ def test_a_scheduler_that_hangs_is_told_once_a_minute_and_given_up(
     watched = watch_of(site)
     site.answers = False
     with pytest.raises(JobFailed, match=r"at tcp://h:1 has not answered for 360 s: end it"):
-        watched.begin(Waiting())
+        watched.begin(DeferredInterrupts())
     spans = [line.removeprefix("the scheduler at tcp://h:1 has not ") for line in caplog.messages]
     assert spans == [f"answered for {seconds} s" for seconds in (5, 65, 125, 185, 245, 305)]
 
@@ -110,9 +110,9 @@ def test_an_interrupt_ends_the_wait_for_a_scheduler(clock: Clock) -> None:
     site.answers = False
 
     def interrupted() -> None:
-        with interrupts_wait() as outer:
+        with defer_interrupts() as outer:
             signal.raise_signal(signal.SIGINT)
-            with interrupts_wait() as interrupts:  # as where samples are read in a job
+            with defer_interrupts() as interrupts:  # as where samples are read in a job
                 assert interrupts is outer
                 watch_of(site).begin(interrupts)
 
@@ -129,7 +129,7 @@ def test_silent_workers_are_told_once_a_minute(
     for clock.now in range(0, 290, 2):  # type: ignore[assignment]
         site.beats |= {A: clock.now} if clock.now < 62 else {}
         site.beats |= {B: clock.now}
-        watched.look(3)
+        watched.check_cluster(3)
     pairs = [(record.levelname, record.getMessage()) for record in caplog.records]
     said = "no result for {} s of 3 tasks on 2 workers"
     assert pairs == [
@@ -163,7 +163,7 @@ def test_a_silent_worker_is_told_while_another_one_delivers(
     results = Results(clock, seconds)
     while clock.now < 190:
         site.beats[B] = clock.now
-        watched.wait(results, Waiting(), lambda: watched.look(3))
+        watched.wait(results, DeferredInterrupts(), lambda: watched.check_cluster(3))
         clock.now += 0.25  # the work on a result
         results.take()
     said = [(record.levelname, record.getMessage()) for record in caplog.records]
@@ -181,7 +181,7 @@ def test_nothing_is_told_while_all_workers_deliver(
     results = Results(clock, 0.5)
     while clock.now < 190:
         site.beats |= {A: clock.now, B: clock.now}
-        watched.wait(results, Waiting(), lambda: watched.look(3))
+        watched.wait(results, DeferredInterrupts(), lambda: watched.check_cluster(3))
         results.take()
     assert caplog.records == []
 
@@ -206,7 +206,7 @@ def looked(clock: Clock, site: Site) -> float:
     watched = watch_of(site)
     for clock.now in range(0, 1000, 2):  # type: ignore[assignment]
         site.beats[B] = clock.now
-        watched.look(3)
+        watched.check_cluster(3)
     return clock.now
 
 
@@ -250,4 +250,4 @@ def test_a_client_that_is_closed_is_lost(clock: Clock) -> None:
     watched = watch_of(site)
     site.scheduler = None  # type: ignore[assignment]
     with pytest.raises(JobFailed, match="lost the scheduler at tcp://"):
-        watched.look(1)
+        watched.check_cluster(1)

@@ -12,7 +12,7 @@ from helpers.radio_files import write
 
 import gangsaw
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.radio.export.mark import write_note
+from gangsaw.tasks.radio.export.mark import write_incomplete_note
 from gangsaw.tasks.store.damage import INCOMPLETE, DamagedStore
 
 CHUNKS = {"time": 2, "baseline_id": 3, "frequency": 7, "polarization": 4}
@@ -72,7 +72,7 @@ def test_history_of_fits_before_the_data(tmp_path: Path, length: int) -> None:
     fits = pytest.importorskip("astropy.io.fits")
     path, samples = tmp_path / "a.fits", np.arange(10_000, dtype=">f4")
     fits.PrimaryHDU(samples).writeto(path)
-    write_note(path, "uvfits", "x" * length)
+    write_incomplete_note(path, "uvfits", "x" * length)
     with fits.open(path) as file:
         text = "".join(file[0].header["HISTORY"])
         assert np.array_equal(file[0].data, samples)

@@ -20,7 +20,7 @@ import gangsaw
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.store.damage import DamagedStore
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.store.state.job_folder import JOB
 from gangsaw.tasks.store.state.manifest import MANIFEST, write_manifest
@@ -274,7 +274,7 @@ def test_parts_of_changed_shards(tmp_path: Path, codec: zarr.codecs.ZstdCodec | 
     )
     samples = image((1, 16, 16))[0]
     array[...] = samples
-    place = open_place(tmp_path / "a.zarr", writable=True)
+    place = open_prefix(tmp_path / "a.zarr", writable=True)
     keys = [f"c/{i}/{j}" for i in (0, 1) for j in (0, 1)]
     stored = [(tmp_path / "a.zarr" / key).read_bytes() for key in keys]
     rows = np.array([(len(data), crc32c(data)) for data in stored], ROW)

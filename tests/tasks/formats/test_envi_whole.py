@@ -16,7 +16,7 @@ from spectral.io import envi
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.opening import open_source
-from gangsaw.tasks.formats.envi import around
+from gangsaw.tasks.formats.envi import surrounding_bytes
 from gangsaw.tasks.formats.envi.export import export_envi, image_of
 from gangsaw.tasks.formats.envi.text import read_header_text
 
@@ -84,7 +84,7 @@ def test_another_layout_changes_its_lines_alone(tmp_path: Path) -> None:
 def test_many_bytes_around_the_samples_are_arrays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(around, "SMALL", 10)
+    monkeypatch.setattr(surrounding_bytes, "SMALL", 10)
     first = write_envi(tmp_path / "a.hdr", cube(), offset=1000)
     source = open_source(str(first))
     assert [array.name for array in source.arrays] == ["data", "bytes_before_samples"]

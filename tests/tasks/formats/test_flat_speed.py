@@ -15,8 +15,8 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.engine.report.progress import Meter, Progress
 from gangsaw.tasks.formats.exporting import flat_export
-from gangsaw.tasks.formats.exporting.flat_export import FlatFile, slabs, write_flat
-from gangsaw.tasks.formats.flat import mapped
+from gangsaw.tasks.formats.exporting.flat_export import FlatFile, join_chunks, write_flat
+from gangsaw.tasks.formats.flat import memory_maps
 from gangsaw.tasks.formats.flat.flat_array import FlatArray
 from gangsaw.tasks.sources.open_files import close_files
 from gangsaw.tasks.sources.source import Described, Region
@@ -41,7 +41,7 @@ def test_reads_share_maps_of_a_bounded_size(
     array: FlatArray, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     close_files()
-    monkeypatch.setattr(mapped, "MAPPED_BYTES", most)
+    monkeypatch.setattr(memory_maps, "MAPPED_BYTES", most)
     made: list[object] = []
     real = np.memmap
     monkeypatch.setattr(np, "memmap", lambda *args: made.append(args) or real(*args))
@@ -130,4 +130,4 @@ def test_every_sample_gets_its_place(
 def test_slabs_are_chunks_that_make_longer_runs(
     shape: tuple[int, ...], chunks: tuple[int, ...], order: tuple[int, ...], wanted: tuple[int, ...]
 ) -> None:
-    assert slabs(ChunkGrid(shape, chunks), order, 2).chunks == wanted
+    assert join_chunks(ChunkGrid(shape, chunks), order, 2).chunks == wanted

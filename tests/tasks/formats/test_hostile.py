@@ -25,13 +25,13 @@ from scipy.io import netcdf_file
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.engine.scheduling.memory import check_memory, this_process
+from gangsaw.tasks.engine.scheduling.memory import check_memory, describe_this_process
 from gangsaw.tasks.formats.contract.opening import SourceOptions, open_source
 from gangsaw.tasks.formats.envi.source import open_envi
 from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import choose_layout
 from gangsaw.tasks.store.arrays.chunks import MOST_CHUNKS, ChunkGrid
-from gangsaw.tasks.store.arrays.layout import check_touched
+from gangsaw.tasks.store.arrays.layout import check_source_overlaps
 from gangsaw.tasks.store.dataset.variables import MOST_WHOLE
 from gangsaw.tasks.store.source import ZarrArray
 
@@ -340,10 +340,10 @@ def test_a_chunk_that_is_read_from_too_many(tmp_path: Path) -> None:
     zarr.create_array(tmp_path / "a.zarr", shape=(1 << 24,), chunks=(1,), dtype="u1")
     with pytest.raises(BadParams, match=r"data: a chunk of .* from 16,777,216 chunks of 1,"):
         gangsaw.compress(tmp_path / "a.zarr", tmp_path / "b.zarr", codec="none")
-    check_touched(MemoryArray(np.zeros(1 << 18), ("x",), chunks=(1,)), (1 << 18,))
+    check_source_overlaps(MemoryArray(np.zeros(1 << 18), ("x",), chunks=(1,)), (1 << 18,))
 
 
 def test_a_task_larger_than_the_machine() -> None:
-    check_memory(1 << 20, [this_process()])
+    check_memory(1 << 20, [describe_this_process()])
     with pytest.raises(BadParams, match="use smaller chunks"):
-        check_memory(1 << 60, [this_process()])
+        check_memory(1 << 60, [describe_this_process()])

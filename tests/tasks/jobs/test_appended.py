@@ -13,8 +13,8 @@ from helpers.command_line import CommandLine
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.store.objects.prefix import open_place
-from gangsaw.tasks.store.state.lease import leased
+from gangsaw.tasks.store.objects.prefix import open_prefix
+from gangsaw.tasks.store.state.lease import hold_lease
 
 CHUNKS = {"t": 8}
 
@@ -72,7 +72,7 @@ def test_what_is_appended_is_verified(tmp_path: Path, before: int, after: int) -
 def test_chunks_are_recorded_by_one_job_at_a_time(tmp_path: Path) -> None:
     store = _made(tmp_path / "a.zarr", 16)
     _append(store, _part(16, 40))
-    with leased(open_place(store, writable=True)):  # of another job
+    with hold_lease(open_prefix(store, writable=True)):  # of another job
         assert gangsaw.verify(store).ok
         with pytest.raises(BadParams, match="is writing there"):
             gangsaw.verify(store, adopt=True)

@@ -12,7 +12,12 @@ from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.selection import ArrayFacts, Capabilities, Grade
 from gangsaw.tasks.formats.flat.memory_array import MemoryArray
-from gangsaw.tasks.jobs.choice.choose import GENERAL_CODEC, SAMPLE_CHUNKS, by_content, facts_of
+from gangsaw.tasks.jobs.choice.choose import (
+    GENERAL_CODEC,
+    SAMPLE_CHUNKS,
+    choose_by_content,
+    facts_of,
+)
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
 
 ARRAY = MemoryArray(np.arange(5000, dtype="u2"), ("x",))
@@ -54,7 +59,7 @@ def chosen(
     monkeypatch.setattr(codec_table, "capabilities", lambda: capabilities)
     monkeypatch.setattr(codec_table, "is_usable", lambda name: True)
     monkeypatch.setattr(codec_table, "named_class", lambda name: Sized(sizes.get(name, 0)))
-    return by_content(facts_of(ARRAY))
+    return choose_by_content(facts_of(ARRAY))
 
 
 def test_the_highest_grade_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +106,7 @@ def test_a_sample_touches_few_chunks() -> None:
         assert sample.shape == shape
         starts = divmod(int(sample[0, 0]), 5000)
         region = tuple(slice(s, s + n) for s, n in zip(starts, shape, strict=True))
-        assert len(list(ChunkGrid(samples.shape, chunks).touched(region))) <= SAMPLE_CHUNKS
+        assert len(list(ChunkGrid(samples.shape, chunks).overlapping(region))) <= SAMPLE_CHUNKS
 
 
 def noise(n: int, most: int) -> Any:
@@ -160,7 +165,7 @@ SAMPLED: dict[str, tuple[Any, str]] = {
 def test_a_sample_decides(what: str) -> None:
     samples, expected = SAMPLED[what]
     array = MemoryArray(samples, ("z", "y", "x")[-samples.ndim :])
-    choice = by_content(facts_of(array))
+    choice = choose_by_content(facts_of(array))
     found = choice.name
     if choice.plain is not None:
         own = cast("dict[str, Any]", choice.plain.to_dict())

@@ -26,8 +26,8 @@ from gangsaw.cluster.kinds import start
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.codecs.core.memory.limits import cores
 from gangsaw.tasks.engine.distributed import watch
-from gangsaw.tasks.engine.run.graph import OnBlocks, run_on_blocks
-from gangsaw.tasks.engine.run.run import Options, on_every_worker, run
+from gangsaw.tasks.engine.run.graph import BatchOnBlocks, run_on_blocks
+from gangsaw.tasks.engine.run.run import Options, call_on_every_worker, run_batches
 
 Job = Callable[[Client, Callable[..., None]], None]
 
@@ -104,19 +104,19 @@ def test_a_lost_scheduler_is_told(cluster: Outside, tmp_path: Path) -> None:
 
     config = ClusterConfig(scheduler=cluster.address, connect_seconds=HANG)
     with start(config) as client, pytest.raises(JobFailed, match="lost the scheduler at tcp://"):
-        run(Square(), (range(i, i + 1) for i in range(5000)), kill, client=client)
+        run_batches(Square(), (range(i, i + 1) for i in range(5000)), kill, client=client)
 
 
 def on_blocks(client: Client, on_done: Callable[..., None]) -> None:
     """Do a job over the blocks of a Dask array."""
     array = da.zeros(500, chunks=1, dtype="uint8")  # type: ignore[no-untyped-call]
-    items = [OnBlocks(range(i, i + 1), array, [(i,)]) for i in range(500)]
+    items = [BatchOnBlocks(range(i, i + 1), array, [(i,)]) for i in range(500)]
     run_on_blocks(Slow(0.02), items, lambda batch, _: batch, on_done, client=client)
 
 
 def in_window(client: Client, on_done: Callable[..., None]) -> None:
     """Do a job over batches."""
-    run(Slow(0.02), (range(i, i + 1) for i in range(5000)), on_done, client=client)
+    run_batches(Slow(0.02), (range(i, i + 1) for i in range(5000)), on_done, client=client)
 
 
 @pytest.mark.full
@@ -159,7 +159,7 @@ def test_the_only_worker_stops_before_its_first_result(
         with pytest.raises(
             JobFailed, match=r"no result for \d+ s: no heartbeat from tcp://\S+ for"
         ):
-            run(task, [range(7, 8)], lambda *_: None, client=client)
+            run_batches(task, [range(7, 8)], lambda *_: None, client=client)
 
 
 def stop_scheduler(process: int) -> None:
@@ -175,10 +175,10 @@ def test_a_scheduler_that_stops_while_workers_compile_is_told(
     monkeypatch.setattr(watch, "STUCK_SECONDS", 1.0)
     with start(ClusterConfig(scheduler=cluster.address, wait_workers=1)) as client:
         client._timeout = 1.0  # seconds, twice of which Dask's client takes to close
-        on_every_worker(partial(abs, 1), client)  # type: ignore[arg-type]
+        call_on_every_worker(partial(abs, 1), client)  # type: ignore[arg-type]
         try:
             with pytest.raises(JobFailed, match="has not answered for"):
-                on_every_worker(partial(stop_scheduler, cluster.scheduler.pid), client)
+                call_on_every_worker(partial(stop_scheduler, cluster.scheduler.pid), client)
         finally:
             cluster.scheduler.send_signal(signal.SIGCONT)
 
@@ -194,7 +194,7 @@ def test_losing_all_workers_is_told(cluster: Outside) -> None:
     with start(config) as client:
         client.wait_for_workers(1, timeout=HANG)
         with pytest.raises(JobFailed, match=message):
-            run(Square(), batches, kill, client=client, options=options)
+            run_batches(Square(), batches, kill, client=client, options=options)
     assert cluster.worker.wait(HANG) == -signal.SIGKILL  # it was there, and the job ran
 
 
@@ -205,7 +205,7 @@ def test_a_cluster_without_gangsaw_is_told(tmp_path: Path) -> None:
         with start(config) as client:
             client.wait_for_workers(1, timeout=HANG)
             with pytest.raises(JobFailed, match=message):
-                run(Square(), [range(4)], lambda *_: None, client=client)
+                run_batches(Square(), [range(4)], lambda *_: None, client=client)
 
 
 @pytest.mark.full
@@ -226,7 +226,7 @@ def test_a_worker_without_gangsaw_that_joins_is_left_out(
     with start(ClusterConfig(scheduler=shared_cluster.address)) as client:
         client.wait_for_workers(1, timeout=HANG)
         try:
-            run(Slow(seconds=0.02), batches, on_done, client=client)
+            run_batches(Slow(seconds=0.02), batches, on_done, client=client)
         finally:
             for stranger in strangers:
                 stranger.kill()
@@ -246,11 +246,11 @@ def test_workers_that_do_not_see_the_data_are_told(shared_cluster: Outside, tmp_
         client.wait_for_workers(1, timeout=HANG)
         apart = f"/proc/self/fd/{fcntl.fcntl(own, fcntl.F_DUPFD, 700)}"  # of this process alone
         message = f"does not see {apart} as this process does: share its folder with it"
-        sees = Options().seeing(file)
-        run(Square(), [range(4)], lambda *_: None, client=client, options=sees)
-        sees = sees.seeing(apart)
+        sees = Options().with_paths(file)
+        run_batches(Square(), [range(4)], lambda *_: None, client=client, options=sees)
+        sees = sees.with_paths(apart)
         with pytest.raises(JobFailed, match=message):
-            run(Square(), [range(4)], lambda *_: None, client=client, options=sees)
+            run_batches(Square(), [range(4)], lambda *_: None, client=client, options=sees)
         os.close(int(Path(apart).name))
 
 

@@ -38,7 +38,7 @@ from gangsaw.tasks.engine.report.progress import Progress
 from gangsaw.tasks.engine.run.run import Options
 from gangsaw.tasks.engine.scheduling.worker_pools import SLOTS, HostPool, gpu_slots, make_pools
 from gangsaw.tasks.formats.raw.source import RawSource
-from gangsaw.tasks.jobs.chunks.device_source import source_on_device
+from gangsaw.tasks.jobs.chunks.device_source import decode_source_on_device
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.sources.source import Region
@@ -120,7 +120,7 @@ def check_copy(copy: Path, source: RawSource) -> None:
 
 
 def test_workers_decode_where_they_have_a_device(plain: Path, mixed: Client) -> None:
-    (array,) = source_on_device(open_zarr(str(plain))).arrays
+    (array,) = decode_source_on_device(open_zarr(str(plain))).arrays
     whole = tuple(slice(0, n) for n in SHAPE)
     mixed.run(backends)
     for address, worker in mixed.scheduler_info()["workers"].items():

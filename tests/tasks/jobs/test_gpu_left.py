@@ -136,7 +136,7 @@ def test_what_no_device_does_is_done_as_without_one(monkeypatch: pytest.MonkeyPa
         for item in items:
             done(item, item.batch)
 
-    monkeypatch.setattr("gangsaw.tasks.jobs.runs.arrays.run", run)
+    monkeypatch.setattr("gangsaw.tasks.jobs.runs.arrays.run_batches", run)
     function: Any = None
     works: list[ArrayWork[int, int]] = [
         ArrayWork(function, [1, 2], 8, 9),

@@ -30,7 +30,7 @@ from gangsaw.tasks.formats.raw.source import open_raw
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.sources.source import Source
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.state.journal import Job, Journal
 
 TESTS = Path(__file__).parents[2]
@@ -211,7 +211,7 @@ def test_ctrl_c_ends_the_job_quickly_and_resume_finishes_it(tmp_path: Path) -> N
 
 def test_the_journal_is_read_without_its_writer(tmp_path: Path) -> None:
     """`Trial.journalled` and the journal agree on what is done."""
-    place = open_place(tmp_path / "a.zarr", writable=True) / "data"
+    place = open_prefix(tmp_path / "a.zarr", writable=True) / "data"
     job = Job("source", "array", 10, 5)
     journal = Journal(place, job.fingerprint, 5)
     assert Trial(tmp_path, "zstd").journalled() == set(journal.read_all(job.batches)) == set()

@@ -17,7 +17,11 @@ from gangsaw.codecs import Scaled
 from gangsaw.tasks.engine.report.dry_run import Depth, plan_job
 from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import facts_of
-from gangsaw.tasks.jobs.choice.registered import gives_back, or_registered, registered
+from gangsaw.tasks.jobs.choice.registered import (
+    build_lossless_chain,
+    prefer_registered,
+    restores_every_bit,
+)
 from gangsaw.tasks.store.arrays.layout import Filtered
 
 SHAPE = 6, 40, 50
@@ -41,7 +45,7 @@ def spoiled(where: Any, value: float) -> Any:
 
 def chosen(values: Any, codec: Any = None, fill_value: Any = None) -> Any:
     array = MemoryArray(values, ("band", "y", "x"), chunks=(6, 16, 50), fill_value=fill_value)
-    return or_registered(codec or Scaled(), array, facts_of(array), None)
+    return prefer_registered(codec or Scaled(), array, facts_of(array), None)
 
 
 LOST = {
@@ -67,7 +71,7 @@ def test_their_arithmetic_is_one_alone(form: Mapping[str, Any]) -> None:
 def test_codecs_that_are_not_installed_prove_nothing() -> None:
     array = MemoryArray(reflectance(), ("band", "y", "x"))
     none: list[Mapping[str, object]] = [{"name": "gangsaw.none"}, Scaled().to_dict()]
-    assert registered(none, array, None) is None
+    assert build_lossless_chain(none, array, None) is None
 
 
 def test_a_quick_rehearsal_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +80,7 @@ def test_a_quick_rehearsal_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     def read(*_: Any) -> None:
         raise AssertionError("all is read")
 
-    monkeypatch.setattr("gangsaw.tasks.jobs.choice.registered.registered", read)
+    monkeypatch.setattr("gangsaw.tasks.jobs.choice.registered.build_lossless_chain", read)
     codecs: list[Any] = []
     plan_job(lambda: codecs.append(chosen(reflectance())), Depth.CHECK)
     assert codecs == [Scaled()]
@@ -85,7 +89,7 @@ def test_a_quick_rehearsal_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_codecs_that_change_nothing_give_back() -> None:
-    assert gives_back((), reflectance(), 0)
+    assert restores_every_bit((), reflectance(), 0)
 
 
 @has_them

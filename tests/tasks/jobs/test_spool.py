@@ -24,11 +24,11 @@ from gangsaw.tasks.engine.run.run import Options
 from gangsaw.tasks.engine.scheduling import memory
 from gangsaw.tasks.jobs.streams.replayable import ReplayableStream
 from gangsaw.tasks.jobs.streams.spool import spool
-from gangsaw.tasks.jobs.verification.compared import compare_with_stream
+from gangsaw.tasks.jobs.verification.stream_comparison import compare_with_stream
 from gangsaw.tasks.jobs.verification.verify import verify
 from gangsaw.tasks.sources.source import Coordinate
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 
 
 def cut(whole: Samples, *ends: int) -> tuple[Samples, ...]:
@@ -91,7 +91,7 @@ def test_what_workers_cannot_do_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     with in_process() as client:
         no_gpu = r"no codec of \S+/a.zarr/a runs on a GPU, as .* do: leave --device gpu out"
         refused(BadParams, no_gpu, "a.zarr", options=Options(device="gpu"))
-        monkeypatch.setattr(Place, "has", lambda *_: False)
+        monkeypatch.setattr(Prefix, "has", lambda *_: False)
         unseen = r"chunk \S+b.zarr/a, 0\.\.0: a worker does not see the store, .*: \S+b.zarr/a$"
         refused(JobFailed, unseen, "b.zarr")
         monkeypatch.setattr(memory, "BASE_BYTES", 1 << 50)

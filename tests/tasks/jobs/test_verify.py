@@ -27,7 +27,7 @@ from gangsaw.tasks.formats.raw.source import RawSource
 from gangsaw.tasks.jobs.chunks.check import same_bits
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.verification.verify import verify
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.state.manifest import read_manifest, write_manifest
 from gangsaw.tasks.store.state.records import Records
 
@@ -105,7 +105,7 @@ def test_bytes_that_never_decoded_are_told(
 
 
 def _rewrite_manifest(target: Path, number: int, data: bytes) -> None:
-    place = open_place(target, writable=True) / "data"
+    place = open_prefix(target, writable=True) / "data"
     manifest = read_manifest(place)
     assert manifest is not None
     rows = manifest.rows.copy()
@@ -198,7 +198,7 @@ def test_a_corrupt_manifest_is_told(store: Path) -> None:
     (line,) = verify(store).problems
     assert "the manifest is damaged" in line
     with pytest.raises(CorruptChunk):
-        read_manifest(open_place(store) / "data")
+        read_manifest(open_prefix(store) / "data")
 
 
 def write_tree(path: Path) -> Path:

@@ -25,7 +25,7 @@ from helpers.radio_files import (
     write_as,
 )
 
-from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, quiet_and_offline
+from gangsaw.tasks.radio.libraries.quiet import AS_IT_IS, silence_pyuvdata
 
 HERE = ("--workers", 0)
 SMALL = ("--chunks", "time=2,baseline_id=3,frequency=7,polarization=4")
@@ -37,7 +37,7 @@ def read(path: Path) -> Any:
     """Return pyuvdata's object of a file, with nothing corrected."""
     from pyuvdata import UVData
 
-    with quiet_and_offline():
+    with silence_pyuvdata():
         uvdata = UVData()
         uvdata.read(str(path), **AS_IT_IS)
     return uvdata

@@ -61,9 +61,12 @@ def test_rows_of_any_region_are_those_of_the_file(
         for i, t in enumerate(times[region[0]]):
             for j, b in enumerate(baselines[region[1]]):
                 assert part[i, j].tolist() == picked[t, b]
-        assert rows.along(time, "time").tolist() == times
-        assert rows.spread(np.array(times), ("time",)).tolist() == time.tolist()
-        assert rows.spread(np.array(baselines), ("baseline_id",)).tolist() == baseline.tolist()
+        assert rows.reduce_to_axis(time, "time").tolist() == times
+        assert rows.repeat_for_rows(np.array(times), ("time",)).tolist() == time.tolist()
+        assert (
+            rows.repeat_for_rows(np.array(baselines), ("baseline_id",)).tolist()
+            == baseline.tolist()
+        )
     written = np.full_like(values, -1)
     rows.write(lambda run, some: written.__setitem__(run, some), region, part)
     there = written[:, 0] >= 0

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from gangsaw import compress, search
 from gangsaw.tasks.genomics.sequences.cached_chunks import CachedChunks
-from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.byte_index import count_byte_values
+from gangsaw.tasks.search.fm_index.row_index import RowIndex
 from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results import lines, scan
 from gangsaw.tasks.search.results.lines import TextLines
@@ -106,13 +106,13 @@ def test_places_in_a_text(text: bytes, pattern: bytes) -> None:
 def walked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Take each hit for one of many; return of how many rows places are walked to."""
     seen: list[int] = []
-    walk = RowIndex.located_at
+    walk = RowIndex.locate_in_ranges
 
     def noted(self: RowIndex, rows: Positions) -> tuple[Positions, Positions]:
         seen.append(int((rows[:, 1] - rows[:, 0]).clip(0).sum()))
         return walk(self, rows)
 
-    monkeypatch.setattr(RowIndex, "located_at", noted)
+    monkeypatch.setattr(RowIndex, "locate_in_ranges", noted)
     monkeypatch.setattr(scan, "LEAST", 10)
     return seen
 

@@ -131,7 +131,7 @@ def test_numbers_of_reads(lengths: list[int], data: st.DataObject) -> None:
     starts = np.cumsum([0, *lengths])
     own = StoredReads(_Starts(starts))  # type: ignore[arg-type]
     some = data.draw(st.lists(st.integers(0, int(starts[-1]) - 1), max_size=9))
-    found = own.of(np.array(some, np.int64))
+    found = own.find(np.array(some, np.int64))
     wanted = [
         (i, begin, end - 1)
         for place in some
@@ -153,7 +153,7 @@ def test_a_store_that_changes_while_it_is_searched(tmp_path: Path) -> None:
     store = write(tmp_path / "t.zarr", b"one two\nthree\n" * 20, 30)
     search.index(store)
     own = search.open(store)
-    held = own.held()
+    held = own.cached_text()
     assert own.extract(0, 3) == b"one"
     write(tmp_path / "t.zarr", b"two one\nthree\n" * 20, 30)
     for reading in (

@@ -36,7 +36,7 @@ def octets(text: bytes) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
 
 
 def found(index: TextIndex, patterns: Sequence[bytes]) -> list[list[int]]:
-    which, own = index.located(ragged(patterns))
+    which, own = index.locate(ragged(patterns))
     counts = index.counts(ragged(patterns))
     assert np.bincount(which, minlength=len(patterns)).tolist() == counts.tolist()
     return [sorted(own[which == i].tolist()) for i in range(len(patterns))]
@@ -45,9 +45,9 @@ def found(index: TextIndex, patterns: Sequence[bytes]) -> list[list[int]]:
 def of_runs(text: bytes, borders: Sequence[int] | None = None) -> RepeatIndex:
     """An index by runs, of bases where there are borders, whatever is shorter."""
     if borders is None:
-        return RepeatIndex.made(octets(text), suffix_array(octets(text)), None, len(text))
+        return RepeatIndex.build(octets(text), suffix_array(octets(text)), None, len(text))
     own, runs = split_at_breaks(octets(text), np.array(borders, np.int64))
-    return RepeatIndex.made(own, suffix_array(own), runs, len(text))
+    return RepeatIndex.build(own, suffix_array(own), runs, len(text))
 
 
 texts = st.integers(1, 4).flatmap(
@@ -59,8 +59,8 @@ rates = st.integers(1, 70)
 @SMALL
 @given(texts, rates, st.lists(st.binary(min_size=1, max_size=3), max_size=3), st.data())
 def test_bytes_are_found(text: bytes, rate: int, others: list[bytes], data: st.DataObject) -> None:
-    indexes = [open_index(ByteIndex.made(octets(text), rate).packed())]
-    indexes += [open_index(of_runs(text).packed())] if text else []
+    indexes = [open_index(ByteIndex.build(octets(text), rate).pack())]
+    indexes += [open_index(of_runs(text).pack())] if text else []
     begin = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(begin, min(begin + 9, len(text))))
     patterns = [*others, *filter(None, [text[begin:end]]), b"a", b"ab"]
@@ -85,9 +85,9 @@ def without(text: bytes, pattern: bytes, borders: list[int]) -> list[int]:
 def test_bases_are_found(text: str, rate: int, words: list[str], cuts: set[int]) -> None:
     letters, patterns = text.encode(), [word.encode() for word in words]
     borders = sorted(cut for cut in cuts if cut <= len(text))
-    made = BaseIndex.made(octets(letters), np.array(borders, np.int64), rate)
-    indexes = [open_index(made.packed())]
-    indexes += [open_index(of_runs(letters, borders).packed())] if made.runs.positions.size else []
+    made = BaseIndex.build(octets(letters), np.array(borders, np.int64), rate)
+    indexes = [open_index(made.pack())]
+    indexes += [open_index(of_runs(letters, borders).pack())] if made.runs.positions.size else []
     codes = [codes_for(pattern).tobytes() for pattern in patterns]
     for index in indexes:
         assert found(index, codes) == [without(letters, pattern, borders) for pattern in patterns]
@@ -98,7 +98,7 @@ def test_many_patterns_are_looked_up_in_a_table(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(base_index, "TABLE_K", 3)
     text = RNG.choice(octets(b"ACGT"), 300).tobytes()
     patterns = [text[i : i + n] for i in range(0, 290, 9) for n in (2, 3, 9)]
-    index = BaseIndex.made(octets(text))
+    index = BaseIndex.build(octets(text))
     codes = [codes_for(pattern).tobytes() for pattern in patterns]
     assert found(index, codes) == [places(text, pattern) for pattern in patterns]
 
@@ -109,7 +109,7 @@ def test_many_patterns_are_looked_up_in_a_table(monkeypatch: pytest.MonkeyPatch)
     ids=["empty", "zero", "equal", "period", "cycle", "random"],
 )
 def test_corner_cases_of_bytes(text: bytes) -> None:
-    index = open_index(ByteIndex.made(octets(text)).packed())
+    index = open_index(ByteIndex.build(octets(text)).pack())
     patterns = [b"\xff\xff", b"ab", b"\0\1", b"zz", *filter(None, [text[-7:], text[:40]])]
     assert found(index, patterns) == [places(text, pattern) for pattern in patterns]
 
@@ -118,7 +118,7 @@ def test_corner_cases_of_bytes(text: bytes) -> None:
 def test_full_lines(n: int) -> None:
     text = RNG.choice(octets(b"ACGT"), n).tobytes()
     for index, as_codes in ((BaseIndex, True), (ByteIndex, False)):
-        own = open_index(index.made(octets(text)).packed())  # type: ignore[attr-defined]
+        own = open_index(index.build(octets(text)).pack())  # type: ignore[attr-defined]
         pattern = codes_for(b"T").tobytes() if as_codes else b"T"
         assert found(own, [pattern]) == [places(text, b"T")]
 
@@ -129,8 +129,8 @@ def made() -> dict[str, Callable[[], TextIndex]]:
     strains = np.tile(bases[:300], 10)
     strains[RNG.integers(0, 3000, 20)] = ord("A")
     return {
-        "bases": lambda: BaseIndex.made(bases),
-        "bytes": lambda: ByteIndex.made(text),
+        "bases": lambda: BaseIndex.build(bases),
+        "bytes": lambda: ByteIndex.build(text),
         "runs": lambda: of_runs(strains.tobytes()),
         "runs of bases": lambda: of_runs(strains.tobytes(), [300, 900]),
     }
@@ -141,7 +141,7 @@ MADE = made()
 
 @pytest.mark.parametrize("kind", MADE)
 def test_damage_is_found(kind: str) -> None:
-    packed = MADE[kind]().packed()
+    packed = MADE[kind]().pack()
     for size in RNG.integers(0, packed.size, 30):
         with pytest.raises(CorruptChunk):
             open_index(packed[:size])
@@ -159,7 +159,7 @@ def repaired(packed: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> None:
 @pytest.mark.parametrize("kind", MADE)
 def test_hostile_bytes_with_right_checksums_lead_nowhere(kind: str) -> None:
     """Kernels read nothing outside and end: places are in the text, or CorruptChunk is raised."""
-    good = MADE[kind]().packed()
+    good = MADE[kind]().pack()
     letters = {"bytes": b"abcdefgh", "runs": b"ACGT"}.get(kind, bytes(range(4)))
     patterns = ragged([bytes(RNG.choice(octets(letters), 3)) for _ in range(9)])
     refused = 0
@@ -172,7 +172,7 @@ def test_hostile_bytes_with_right_checksums_lead_nowhere(kind: str) -> None:
         try:
             index = open_index(packed)
             index.counts(patterns)
-            which, own = index.located(patterns)
+            which, own = index.locate(patterns)
             assert which.size == own.size
             index.seeds(patterns.data, 4)
             if not isinstance(index, RepeatIndex):
@@ -183,7 +183,7 @@ def test_hostile_bytes_with_right_checksums_lead_nowhere(kind: str) -> None:
 
 
 def test_another_version_is_newer() -> None:
-    packed = ByteIndex.made(octets(b"text")).packed()
+    packed = ByteIndex.build(octets(b"text")).pack()
     packed[: 8 * FIELDS].view("<u8")[VERSION_AT] = 2
     with pytest.raises(NewerFormat):
         open_index(packed)
@@ -197,7 +197,7 @@ def test_what_repeats_itself_is_indexed_by_runs() -> None:
         text[RNG.integers(0, text.size, n // 5)] = ord("T")
         index = index_made("bases", text, np.arange(0, text.size, 500), 32)
         assert isinstance(index, RepeatIndex)
-        sizes.append(index.packed().size)
+        sizes.append(index.pack().size)
         pattern = strain[240:260].tobytes()
         assert len(found(index, [codes_for(pattern).tobytes()])[0]) > n // 2
     assert sizes[-1] < min(
@@ -209,9 +209,9 @@ def test_what_repeats_itself_is_indexed_by_runs() -> None:
 @pytest.mark.parametrize("rate", [1, 32])
 def test_an_index_fits_its_room(rate: int) -> None:
     text = np.frombuffer(RNG.bytes(20_000), np.uint8)
-    assert ByteIndex.made(text, rate).packed().size <= bound_index_bytes("bytes", text.size, rate)
+    assert ByteIndex.build(text, rate).pack().size <= bound_index_bytes("bytes", text.size, rate)
     runs = octets((b"ACGTACGTACGTACGTA" + b"N") * 1000)
-    assert BaseIndex.made(runs, rate=rate).packed().size <= bound_index_bytes(
+    assert BaseIndex.build(runs, rate=rate).pack().size <= bound_index_bytes(
         "bases", runs.size, rate
     )
 
@@ -223,8 +223,8 @@ def test_the_shorter_index_is_chosen(kind: Kind, changes: int) -> None:
     text[RNG.integers(0, text.size, changes)] = ord("G")
     own = index_made(kind, text, NO_BORDERS, 32)
     by_runs = of_runs(text.tobytes(), [] if kind == "bases" else None)
-    plain = BaseIndex.made(text) if kind == "bases" else ByteIndex.made(text, 32)
+    plain = BaseIndex.build(text) if kind == "bases" else ByteIndex.build(text, 32)
     is_few = 8 * by_runs.stored.n_runs < text.size
     assert isinstance(own, RepeatIndex) == is_few == (changes == 30)
     if is_few:
-        assert own.packed().size < plain.packed().size
+        assert own.pack().size < plain.pack().size

@@ -14,9 +14,9 @@ from helpers.radio_files import write as write_radio
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.engine.report.failure import ChunkFailed, naming
+from gangsaw.tasks.engine.report.failure import ChunkFailed, name_failed_chunk
 from gangsaw.tasks.formats.contract.opening import open_source
-from gangsaw.tasks.sources.library_errors import pieces_read, reading
+from gangsaw.tasks.sources.library_errors import convert_errors_of_pieces, convert_library_errors
 
 NOISE = b"\xff" * 16
 
@@ -128,12 +128,20 @@ def test_verify_tells_damage_of_the_source(tmp_path: Path) -> None:
 def test_errors_of_the_machine_stay_what_they_are() -> None:
     """The engine tries again after them, and not after damage."""
     for error in (ConnectionError("gone"), OSError(5, "Input/output error"), MemoryError()):
-        with pytest.raises(type(error)), reading("a.nc", "x"):
+        with pytest.raises(type(error)), convert_library_errors("a.nc", "x"):
             raise error
-    with pytest.raises(ChunkFailed) as passing, naming("c"), reading("a.nc", "x"):
+    with (
+        pytest.raises(ChunkFailed) as passing,
+        name_failed_chunk("c"),
+        convert_library_errors("a.nc", "x"),
+    ):
         raise TimeoutError
     assert passing.value.passing
-    with pytest.raises(ChunkFailed) as final, naming("c"), reading("a.nc", "x"):
+    with (
+        pytest.raises(ChunkFailed) as final,
+        name_failed_chunk("c"),
+        convert_library_errors("a.nc", "x"),
+    ):
         raise OSError("filter returned failure")
     assert not final.value.passing
 
@@ -142,17 +150,20 @@ def test_errors_of_networks_stay_what_they_are() -> None:
     class ClientError(Exception):
         pass
 
-    with pytest.raises(ClientError), reading("s3://bucket/a.zarr", "x"):
+    with pytest.raises(ClientError), convert_library_errors("s3://bucket/a.zarr", "x"):
         raise ClientError
-    with pytest.raises(CorruptChunk, match="x cannot be read"), reading("s3://bucket/a.zarr", "x"):
+    with (
+        pytest.raises(CorruptChunk, match="x cannot be read"),
+        convert_library_errors("s3://bucket/a.zarr", "x"),
+    ):
         raise RuntimeError("decompression failed")
 
 
 def test_our_errors_are_told_where_they_are_once() -> None:
     with pytest.raises(CorruptChunk, match=r"^store a\.nc: x, block 3: its sum$"):  # noqa: SIM117
-        with reading("a.nc", "x"), reading("a.nc", "x"):
+        with convert_library_errors("a.nc", "x"), convert_library_errors("a.nc", "x"):
             raise CorruptChunk("its sum", block=3)
-    with pytest.raises(BadParams, match=r"^as it is$"), reading("a.nc", "x"):
+    with pytest.raises(BadParams, match=r"^as it is$"), convert_library_errors("a.nc", "x"):
         raise BadParams("as it is")
 
 
@@ -161,7 +172,7 @@ def test_pieces_of_a_stream_pass_the_border() -> None:
         yield 1
         raise OSError("truncated file")
 
-    read = pieces_read("a.bam", pieces())  # type: ignore[var-annotated, arg-type]
+    read = convert_errors_of_pieces("a.bam", pieces())  # type: ignore[var-annotated, arg-type]
     assert next(read) == 1
     with pytest.raises(CorruptChunk, match=r"a\.bam cannot be read: truncated file"):
         next(read)

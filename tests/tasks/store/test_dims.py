@@ -14,7 +14,7 @@ from helpers.job_data import raw_source
 from helpers.job_runs import job
 
 from gangsaw.tasks.sources.source import Coordinate, Described
-from gangsaw.tasks.store.dataset.dims import agreeing_dims, renamed_dims
+from gangsaw.tasks.store.dataset.dims import describe_renamed_dims, make_dims_agree
 
 HERE = ("--workers", 0)
 
@@ -28,21 +28,21 @@ def array(name: str, **axes: int) -> Described:
 def test_a_name_keeps_the_extent_of_its_coordinate() -> None:
     odd, usual = array("A", time=5, polarization=3), array("B", time=5, polarization=4)
     labels = Coordinate("polarization", ("polarization",), np.arange(4))
-    assert agreeing_dims([odd, usual], [labels]) == {
+    assert make_dims_agree([odd, usual], [labels]) == {
         "A": ("time", "polarization_3"),
         "B": ("time", "polarization"),
         "polarization": ("polarization",),
     }
-    assert agreeing_dims([odd, usual], [])["B"] == ("time", "polarization_4")
+    assert make_dims_agree([odd, usual], [])["B"] == ("time", "polarization_4")
 
 
 def test_names_are_of_their_group() -> None:
-    found = agreeing_dims([array("a/A", x=5), array("b/A", x=6), array("b/B", x=7)], [])
+    found = make_dims_agree([array("a/A", x=5), array("b/A", x=6), array("b/B", x=7)], [])
     assert found == {"a/A": ("x",), "b/A": ("x",), "b/B": ("x_7",)}
 
 
 def test_names_agree_with_those_of_outer_groups() -> None:
-    found = agreeing_dims([array("a/A", x=5), array("B", x=7), array("a/b/C", x=7)], [])
+    found = make_dims_agree([array("a/A", x=5), array("B", x=7), array("a/b/C", x=7)], [])
     assert found == {"B": ("x",), "a/A": ("x_5",), "a/b/C": ("x",)}
 
 
@@ -55,14 +55,14 @@ def test_a_note_names_the_group_and_its_renamed_dimension(group: str, outer: str
         f"group {group}: its dimension t has the extent 3, which is 7 in a group around it: "
         "the store names it t_3"
     )
-    assert list(renamed_dims(arrays, [])) == [line]
+    assert list(describe_renamed_dims(arrays, [])) == [line]
     time = Coordinate(f"{group}/t", ("t",), np.arange(3))
-    assert list(renamed_dims(arrays, [time])) == [line]
+    assert list(describe_renamed_dims(arrays, [time])) == [line]
 
 
 def test_no_note_where_a_group_keeps_its_names() -> None:
     arrays = [array("A", t=7), array("g/B", t=7, x=2), array("h/B", x=3), array("C", t=6)]
-    assert list(renamed_dims(arrays, [])) == []
+    assert list(describe_renamed_dims(arrays, [])) == []
 
 
 def test_the_summary_names_a_renamed_dimension(gangsaw: CommandLine, tmp_path: Path) -> None:
@@ -81,12 +81,12 @@ def test_one_name_twice_in_an_array() -> None:
     square = Described(
         name="C", shape=(4, 4, 4), dtype=np.dtype("f4"), dims=("x", "x", "x"), chunks=None
     )
-    assert agreeing_dims([square], [])["C"] == ("x", "x_4", "x_4_2")
+    assert make_dims_agree([square], [])["C"] == ("x", "x_4", "x_4_2")
 
 
 def test_an_axis_called_as_a_single_value() -> None:
     scalar = Coordinate("x", (), np.float64(3))
-    assert agreeing_dims([array("A", x=5)], [scalar]) == {"A": ("x_5",), "x": ()}
+    assert make_dims_agree([array("A", x=5)], [scalar]) == {"A": ("x_5",), "x": ()}
 
 
 def test_nameless_arrays_of_different_extents(gangsaw: CommandLine, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from helpers.poor_file_system import LACKS, library, run
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.exporting.atomic import check_apart, check_target, whole_files
+from gangsaw.tasks.formats.exporting.atomic import check_apart, check_target, write_whole_files
 from gangsaw.tasks.store.objects import files
 from gangsaw.tasks.store.objects.files import (
     allocate,
@@ -91,7 +91,7 @@ assert np.array_equal(np.fromfile(root / "a.raw", "u2").reshape(values.shape), v
 gangsaw.compress(root / "e.hdr", root / "back.zarr")
 assert np.array_equal(np.ravel(gangsaw.open(root / "back.zarr")["data"]), values.ravel())
 assert xr.load_dataset(root / "a.nc")["data"].equals(data["data"])
-with lease.leased(lease.Place(lease.LocalStore(target))):
+with lease.hold_lease(lease.Place(lease.LocalStore(target))):
     try:
         gangsaw.compress(data, target, overwrite=True)
         assert False, "it is held"
@@ -174,7 +174,7 @@ def test_targets_that_are_one_there_are_refused(
     targets = [tmp_path / "A.raw", tmp_path / "a.raw"]
     with (
         pytest.raises(BadParams, match=r"a\.raw is named twice: the file system there ignores"),
-        whole_files(targets, overwrite=False),
+        write_whole_files(targets, overwrite=False),
     ):
         pytest.fail("both are one")
     assert not list(tmp_path.iterdir())

@@ -12,10 +12,16 @@ from helpers.job_data import raw_source
 from gangsaw.tasks.jobs.chunks.transcode import Transcode
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.figures.report import describe
-from gangsaw.tasks.jobs.sizes import made_of
+from gangsaw.tasks.jobs.sizes import original_bytes_of
 from gangsaw.tasks.jobs.verification.verify import verify
-from gangsaw.tasks.store.objects.prefix import Place, open_place
-from gangsaw.tasks.store.state.history import HISTORY, MOST_ENTRIES, PastJob, note, read_history
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
+from gangsaw.tasks.store.state.history import (
+    HISTORY,
+    MOST_ENTRIES,
+    PastJob,
+    append_entry,
+    read_history,
+)
 
 ENTRY = PastJob("compress", "1", "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:01+00:00", "done")
 
@@ -46,9 +52,9 @@ def test_every_run_that_ended_is_told(
 
 
 def test_it_is_bounded(tmp_path: Path) -> None:
-    place = open_place(tmp_path / "a", writable=True)
+    place = open_prefix(tmp_path / "a", writable=True)
     for i in range(MOST_ENTRIES + 3):
-        note(place, PastJob(**{**vars(ENTRY), "chunks": i}))
+        append_entry(place, PastJob(**{**vars(ENTRY), "chunks": i}))
     kept = read_history(place, [""])
     assert [entry.chunks for entry in kept] == list(range(3, MOST_ENTRIES + 3))
     assert ENTRY.seconds == 86401
@@ -56,8 +62,8 @@ def test_it_is_bounded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", [b"", b"\xff", b"{}", b"3", b'{"command": "x"}', b"[[[", b"null"])
 def test_a_damaged_one_harms_nothing(tmp_path: Path, line: bytes) -> None:
-    place = open_place(tmp_path / "a", writable=True)
-    note(place, ENTRY)
+    place = open_prefix(tmp_path / "a", writable=True)
+    append_entry(place, ENTRY)
     whole = place.get(HISTORY)
     assert whole is not None
     wrong = whole.to_bytes().replace(b"2026", b"then")
@@ -66,27 +72,27 @@ def test_a_damaged_one_harms_nothing(tmp_path: Path, line: bytes) -> None:
 
 
 def test_an_entry_of_earlier_versions_knows_no_files(tmp_path: Path) -> None:
-    place = open_place(tmp_path / "a", writable=True)
+    place = open_prefix(tmp_path / "a", writable=True)
     earlier = {key: value for key, value in vars(ENTRY).items() if key != "source_bytes"}
     place.put(HISTORY, json.dumps(earlier).encode())
     assert read_history(place, [""]) == (ENTRY,)
-    assert made_of([ENTRY]) == 0
+    assert original_bytes_of([ENTRY]) == 0
     known = PastJob(**{**vars(ENTRY), "source_bytes": 7})
-    assert made_of([known, PastJob(**{**vars(ENTRY), "outcome": "failed"})]) == 7
-    assert made_of([known, ENTRY]) == 0  # of what was appended nothing is known
+    assert original_bytes_of([known, PastJob(**{**vars(ENTRY), "outcome": "failed"})]) == 7
+    assert original_bytes_of([known, ENTRY]) == 0  # of what was appended nothing is known
 
 
 def test_one_that_cannot_be_written_fails_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put = Place.put
+    put = Prefix.put
 
-    def refused(self: Place, key: str, data: bytes) -> None:
+    def refused(self: Prefix, key: str, data: bytes) -> None:
         if key == HISTORY:
             raise PermissionError(13, "Permission denied")
         put(self, key, data)
 
-    monkeypatch.setattr(Place, "put", refused)
+    monkeypatch.setattr(Prefix, "put", refused)
     done = compress(raw_source(tmp_path), tmp_path / "a.zarr", codec="none")
     assert done.chunks
     assert describe(str(tmp_path / "a.zarr")).history == ()

@@ -11,7 +11,7 @@ import pytest
 from zarr.storage import MemoryStore
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.state import ledger as ledger_module
 from gangsaw.tasks.store.state import manifest_shards
 from gangsaw.tasks.store.state.journal import Journal
@@ -31,8 +31,8 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["local", "memory"])
 def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Journal:
-    place = open_place(tmp_path / "a.zarr" if request.param == "local" else MemoryStore())
-    place = Place(place.store.with_read_only(False), "data")
+    place = open_prefix(tmp_path / "a.zarr" if request.param == "local" else MemoryStore())
+    place = Prefix(place.store.with_read_only(False), "data")
     return Journal(place, "job", STEP)
 
 
@@ -225,7 +225,7 @@ def test_what_waits_is_journalled_where_a_job_fails(
     monkeypatch.setattr(ledger_module, "ENTRY_SECONDS", math.inf)
     entries = EntryWriter([Ledger(journal, N)])
     entries.add(0, records(0))
-    with pytest.raises(type(error)), entries.written_on_failure():
+    with pytest.raises(type(error)), entries.write_on_failure():
         raise error
     assert [one.first for one in journal.entries()] == known
 

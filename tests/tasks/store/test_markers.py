@@ -16,8 +16,8 @@ from zarr.storage import FsspecStore
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.objects.address import Address
-from gangsaw.tasks.store.objects.prefix import Place, open_place
-from gangsaw.tasks.store.objects.remote import FarStore
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
+from gangsaw.tasks.store.objects.remote import RemoteStore
 
 pytest.importorskip("moto", reason="moto, an S3 server for tests, is not installed: .[test]")
 
@@ -37,8 +37,8 @@ def mark(fs: s3fs.S3FileSystem, address: str, *folders: str) -> None:
         fs.call_s3("put_object", Bucket=name, Key=key, Body=b"")
 
 
-def place_of(bucket: Bucket, address: str) -> Place:
-    return open_place(Address(address, bucket.options), writable=True)
+def place_of(bucket: Bucket, address: str) -> Prefix:
+    return open_prefix(Address(address, bucket.options), writable=True)
 
 
 def test_a_store_with_markers_is_like_any_other(
@@ -127,8 +127,8 @@ def test_folders_in_a_zip_file_are_no_objects(tmp_path: Path) -> None:
 def test_names_of_folders_are_without_slashes() -> None:
     """Some file systems of fsspec list folders with one."""
 
-    class Listed(FarStore):
+    class Listed(RemoteStore):
         async def _listed(self, *_: object) -> list[str]:
             return ["", "data/", "data", "zarr.json", "/"]
 
-    assert Place(Listed(FsspecStore.from_url("memory://listed"))).names() == ["data", "zarr.json"]
+    assert Prefix(Listed(FsspecStore.from_url("memory://listed"))).names() == ["data", "zarr.json"]

@@ -16,8 +16,8 @@ from zarr.storage import LocalStore, MemoryStore
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.engine.scheduling.memory import check_memory, transcode_bytes
-from gangsaw.tasks.store.arrays.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.arrays.chunks import ArrayCoder, ChunkGrid, borrow_coder, chunk_key
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.state.journal import BATCH_CHUNKS, Job, Journal, batch_chunks
 from gangsaw.tasks.store.state.manifest import MANIFEST, fold_parts, read_manifest, write_manifest
 from gangsaw.tasks.store.state.records import ROW, Records, unpack_records
@@ -31,17 +31,17 @@ def records(first: int = 0, n: int = 5, job: str = "job") -> Records:
 
 
 @pytest.fixture(params=["local", "memory", "fsspec", "below"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Prefix:
     """An empty place of every kind of store."""
     if request.param == "local":
-        return open_place(tmp_path / "store.zarr", writable=True)
+        return open_prefix(tmp_path / "store.zarr", writable=True)
     if request.param == "fsspec":
-        return open_place(f"memory://{tmp_path.name}/store.zarr", writable=True)
-    place = open_place(MemoryStore())
+        return open_prefix(f"memory://{tmp_path.name}/store.zarr", writable=True)
+    place = open_prefix(MemoryStore())
     return place / "a" / "b" if request.param == "below" else place
 
 
-def test_place_keeps_objects(place: Place) -> None:
+def test_place_keeps_objects(place: Prefix) -> None:
     assert place.is_empty
     assert place.get("x/y") is None
     place.put("x/y", b"one")
@@ -66,13 +66,13 @@ def test_place_keeps_objects(place: Place) -> None:
 
 
 def test_looking_creates_nothing(tmp_path: Path) -> None:
-    place = open_place(tmp_path / "none.zarr")
+    place = open_prefix(tmp_path / "none.zarr")
     assert place.is_empty
     assert not (tmp_path / "none.zarr").exists()
 
 
 def test_place_pickles(tmp_path: Path) -> None:
-    place = open_place(tmp_path / "store.zarr", writable=True) / "cube"
+    place = open_prefix(tmp_path / "store.zarr", writable=True) / "cube"
     place.put("k", b"v")
     again = pickle.loads(pickle.dumps(place))
     assert again == place
@@ -84,7 +84,7 @@ def test_what_comes_while_all_is_deleted_goes_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A directory is no longer empty when it is about to be removed; the second time it is."""
-    place = open_place(tmp_path / "store.zarr", writable=True)
+    place = open_prefix(tmp_path / "store.zarr", writable=True)
     place.put("a/b", b"one")
     late, rmdir = iter([True]), os.rmdir
 
@@ -102,7 +102,7 @@ def test_what_goes_while_all_is_deleted_is_no_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch that still runs gives its file its name between two looks."""
-    place = open_place(tmp_path / "store.zarr", writable=True)
+    place = open_prefix(tmp_path / "store.zarr", writable=True)
     place.put("a/b", b"one")
     early, unlink = iter([True]), os.unlink
 
@@ -117,7 +117,7 @@ def test_what_goes_while_all_is_deleted_is_no_error(
 
 
 def test_clean_removes_only_temporary_files(tmp_path: Path) -> None:
-    place = open_place(tmp_path / "store.zarr", writable=True)
+    place = open_prefix(tmp_path / "store.zarr", writable=True)
     place.put("c/0", b"chunk")
     folder = tmp_path / "store.zarr" / "c"
     (folder / f"1.{'0af3' * 8}.partial").write_bytes(b"half")
@@ -129,7 +129,7 @@ def test_clean_removes_only_temporary_files(tmp_path: Path) -> None:
 def test_clean_finds_what_a_killed_writer_leaves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = open_place(tmp_path / "store.zarr", writable=True)
+    place = open_prefix(tmp_path / "store.zarr", writable=True)
 
     def die(*_: object) -> None:
         raise KeyboardInterrupt  # no Exception: LocalStore does not clean up after it
@@ -169,7 +169,7 @@ def test_coder_gives_the_bytes_that_zarr_stores(
     data = np.arange(63, dtype="i4").reshape(7, 9)
     data[:4, :6] = -1  # a chunk, and a shard, of fill values only
     array[...] = data
-    place = open_place(tmp_path / "a.zarr")
+    place = open_prefix(tmp_path / "a.zarr")
     metadata = place.get("zarr.json")
     assert metadata is not None
     coder = ArrayCoder(metadata.to_bytes())
@@ -185,7 +185,7 @@ def test_coder_gives_the_bytes_that_zarr_stores(
     def encode(value: int) -> bytes:
         """Whole chunks of one value each, all of number 0: arrays of a job may be that alike."""
         samples = np.full_like(data[coder.grid.region(0)], value)
-        with array_coder(metadata.to_bytes()) as own:
+        with borrow_coder(metadata.to_bytes()) as own:
             stored = own.encode(0, samples)
             assert (own.decode(0, stored) == value).all()
         return stored.to_bytes()
@@ -198,13 +198,13 @@ def test_coder_gives_the_bytes_that_zarr_stores(
 def test_a_coder_is_lent_to_one_at_a_time(tmp_path: Path) -> None:
     array = zarr.create_array(LocalStore(tmp_path), shape=4, chunks=4, dtype="i4")
     metadata = array.store_path.store.root.joinpath("zarr.json").read_bytes()
-    with array_coder(metadata) as one, array_coder(metadata) as other:
+    with borrow_coder(metadata) as one, borrow_coder(metadata) as other:
         assert one is not other
-    with array_coder(metadata) as again:
+    with borrow_coder(metadata) as again:
         assert again is other or again is one
-    with pytest.raises(KeyError), array_coder(metadata) as failed:
+    with pytest.raises(KeyError), borrow_coder(metadata) as failed:
         raise KeyError
-    with array_coder(metadata) as whole:
+    with borrow_coder(metadata) as whole:
         assert whole is not failed
 
 
@@ -228,7 +228,7 @@ def test_damaged_records_are_no_records() -> None:
     assert unpack_records(packed + b"\0") is None
 
 
-def test_journal_ignores_torn_foreign_and_misplaced_entries(place: Place) -> None:
+def test_journal_ignores_torn_foreign_and_misplaced_entries(place: Prefix) -> None:
     job = Job("source", "array", 20, 5)
     journal = Journal(place, job.fingerprint, 5)
     batches = job.batches
@@ -264,7 +264,7 @@ def test_batches_follow_from_the_data_alone() -> None:
     assert [len(b) for b in Job("", "", 11, 4).batches] == [4, 4, 3]
 
 
-def test_manifest_folds_the_journal(place: Place) -> None:
+def test_manifest_folds_the_journal(place: Prefix) -> None:
     entries = [records(5, 5), records(0, 5), records(10, 2)]
     manifest = fold_parts("job", entries)
     write_manifest(place, manifest)
@@ -277,7 +277,7 @@ def test_manifest_folds_the_journal(place: Place) -> None:
     assert len(fold_parts("job", []).rows) == 0
 
 
-def test_a_damaged_manifest_is_told(place: Place) -> None:
+def test_a_damaged_manifest_is_told(place: Prefix) -> None:
     place.put(MANIFEST, records().pack()[:-3])
     with pytest.raises(CorruptChunk, match="manifest is damaged"):
         read_manifest(place)

@@ -20,7 +20,12 @@ from gangsaw.tasks.jobs.choice.recipe import Recipe
 from gangsaw.tasks.jobs.figures.report import describe
 from gangsaw.tasks.store.dataset import texts as of_texts
 from gangsaw.tasks.store.dataset.losses import storable_variables
-from gangsaw.tasks.store.dataset.texts import as_texts, as_zarr_bytes, bytes_of, large_texts
+from gangsaw.tasks.store.dataset.texts import (
+    convert_texts,
+    count_bytes,
+    encode_texts,
+    make_large_text_array,
+)
 from gangsaw.tasks.store.dataset.variables import split_variables
 
 TEXT = np.dtypes.StringDType()
@@ -207,14 +212,14 @@ def test_missing_values_are_refused_by_name() -> None:
     lines = log()
     lines[200] = None
     with pytest.raises(BadParams, match="log has None among its texts"):
-        as_texts(lines, "log")
+        convert_texts(lines, "log")
 
 
 def test_items_that_are_no_texts_are_not_taken_for_such() -> None:
     items = np.array([b"\xff" * 100] * 400, object)
-    assert large_texts(MemoryArray(items, ("n",), name="items")) is None
+    assert make_large_text_array(MemoryArray(items, ("n",), name="items")) is None
     few = MemoryArray(log()[3:12], ("n",), name="few")
-    assert large_texts(MemoryArray(log(), ("n",))) is not None
+    assert make_large_text_array(MemoryArray(log(), ("n",))) is not None
     (found,), _ = storable_variables([few])
     assert found is few
     image = MemoryArray(np.zeros((4, 4), "u2"), ("y", "x"), name="image")
@@ -240,8 +245,8 @@ def test_large_texts_along_an_axis_stay_coordinates(tmp_path: Path) -> None:
 
 def test_bytes_of_texts() -> None:
     lines = log().astype(TEXT)
-    data = as_zarr_bytes(lines)
-    assert bytes_of(lines) == len(data) - 4
+    data = encode_texts(lines)
+    assert count_bytes(lines) == len(data) - 4
     assert data.tobytes() == bytes(
         zarr.codecs.vlen_utf8._vlen_utf8_codec.encode(lines.astype(object))
     )
@@ -252,7 +257,7 @@ def test_bytes_of_texts() -> None:
 
 def test_chunks_and_memory_follow_the_letters() -> None:
     long = MemoryArray(np.array(["x" * 100_000] * 2000, TEXT), ("n",), name="long")
-    texts = of_texts.texts_of(long)
+    texts = of_texts.make_text_array(long)
     assert texts.item_bytes == 100_004
     layout = choose_layout(texts, Strings(), None)
     assert layout.chunks[0] * texts.item_bytes < 33 << 20

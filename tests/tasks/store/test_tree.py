@@ -13,7 +13,7 @@ import zarr
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.opening import SourceOptions, open_source
-from gangsaw.tasks.store.dataset.paths import check_paths, resolve_paths, seen_from
+from gangsaw.tasks.store.dataset.paths import check_paths, resolve_paths, resolve_reference
 
 
 def tree() -> xr.DataTree:
@@ -112,9 +112,9 @@ def test_where_nothing_is_there_groups_are_listed(tmp_path: Path) -> None:
 
 def test_names_of_a_tree() -> None:
     there = {"lat", "a/lat", "a/b/cube", "c/lon"}
-    assert seen_from("a/b/cube", "lat", there) == "a/lat"
-    assert seen_from("a/b/cube", "/c/lon", there) == "c/lon"
-    assert seen_from("a/b/cube", "lon", there) is None
+    assert resolve_reference("a/b/cube", "lat", there) == "a/lat"
+    assert resolve_reference("a/b/cube", "/c/lon", there) == "c/lon"
+    assert resolve_reference("a/b/cube", "lon", there) is None
     assert resolve_paths(["lat", "cube", "gone"], there) == ("lat", "a/b/cube", "gone")
 
 

@@ -20,7 +20,7 @@ from helpers.two_jobs import Outcome, begun, ended, run_two
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.state import lease as leases
 from gangsaw.tasks.store.state.lease import LeaseLost, lease_of
 
@@ -79,8 +79,8 @@ def test_two_spellings_name_one_target(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "other").symlink_to(tmp_path / "real")
     for spelling in ("other/two.zarr", "real/../real/two.zarr", "real/two.zarr"):
-        place = open_place(tmp_path / spelling, writable=True)
-        assert lease_of(place) == lease_of(open_place(tmp_path / "real" / "two.zarr"))
+        place = open_prefix(tmp_path / spelling, writable=True)
+        assert lease_of(place) == lease_of(open_prefix(tmp_path / "real" / "two.zarr"))
 
 
 EXPORT = """
@@ -154,10 +154,10 @@ def test_containers_of_one_host_name_exclude_each_other(
     assert gangsaw.verify(target).ok
 
 
-def lose(place: Place) -> None:
+def lose(place: Prefix) -> None:
     """Let another job take the lease of a target."""
     home, key = lease_of(place)
-    home.put(key, leases.Holder.me().pack())
+    home.put(key, leases.Holder.of_this_process().pack())
 
 
 def array_job(target: object, on_progress: Callable[[object], None], **how: Any) -> None:
@@ -184,7 +184,7 @@ def test_a_job_that_lost_its_target_changes_nothing(
 
     def on_progress(_: object) -> None:
         if not seen:
-            lose(open_place(target))
+            lose(open_prefix(target))
             seen.append(set(tmp_path.rglob("*")))
 
     with pytest.raises(LeaseLost, match="took this target over") as lost:
@@ -208,7 +208,7 @@ def test_an_export_that_lost_its_target_writes_nothing(tmp_path: Path) -> None:
             tmp_path / "a.zarr",
             target,
             overwrite=True,
-            on_progress=lambda _: lose(open_place(target)),
+            on_progress=lambda _: lose(open_prefix(target)),
         )
     assert target.read_bytes() == b"of another job"
 
@@ -217,17 +217,17 @@ def test_a_folder_that_nobody_may_write_next_to_has_its_lease_inside(tmp_path: P
     target = tmp_path / "closed" / "a.zarr"
     target.mkdir(parents=True)
     monkeypatch_access = os.access
-    place = open_place(target, writable=True)
+    place = open_prefix(target, writable=True)
     beside = lease_of(place)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             leases.os, "access", lambda p, m: p != target.parent and monkeypatch_access(p, m)
         )
         assert lease_of(place) == (place, leases.LEASE)
-        with leases.leased(place):
+        with leases.hold_lease(place):
             patch.undo()
             assert lease_of(place) == beside
-            with pytest.raises(BadParams, match="is writing there"), leases.leased(place):
+            with pytest.raises(BadParams, match="is writing there"), leases.hold_lease(place):
                 pytest.fail("two hold it")
     assert not list(target.iterdir())
     assert not list(target.parent.glob(".*"))

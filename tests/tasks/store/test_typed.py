@@ -57,7 +57,7 @@ def _manifests(store: Path) -> list[bytes]:
 
 
 def test_manifests_with_wrong_fields_are_refused(store: Path) -> None:
-    made, array = _manifests(store), open_place(str(store)) / "data"
+    made, array = _manifests(store), open_prefix(str(store)) / "data"
     assert open_manifest(array) is not None
     for data in made:
         (store / "data" / MANIFEST).write_bytes(data)

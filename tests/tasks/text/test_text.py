@@ -23,7 +23,7 @@ from gangsaw.tasks.formats.contract.format import SourceOptions
 from gangsaw.tasks.formats.contract.opening import find_format, open_paths
 from gangsaw.tasks.sources.source import Source, Stream
 from gangsaw.tasks.text.info import ATTRIBUTE, TextInfo
-from gangsaw.tasks.text.signs import START, detect_encoding, is_text, line_ends_of
+from gangsaw.tasks.text.text_detection import START, detect_encoding, is_text, line_ends_of
 
 LOG = b"".join(b"%02d:07:11 host sshd[%d]: session opened\n" % (i % 24, i) for i in range(300))
 CONTENTS = {

@@ -153,11 +153,11 @@ def _fit(source: Source) -> Fit:
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
-    from gangsaw.tasks.formats.exporting.atomic import whole_files
+    from gangsaw.tasks.formats.exporting.atomic import write_whole_files
 
     end = ENDS[str(options.own.get("line_end", "lf"))]
     arrays = {array.name: array for array in source.arrays}
-    with whole_files([Path(path) for path in paths], overwrite=work.overwrite) as parts:
+    with write_whole_files([Path(path) for path in paths], overwrite=work.overwrite) as parts:
         for side, part in zip(SIDES, parts, strict=True):
             with part.open("wb") as file:
                 _write(arrays[side], file, end)

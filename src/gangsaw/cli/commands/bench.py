@@ -48,9 +48,9 @@ def bench(
     from gangsaw.tasks.bench.data import sample_of, synthetic_sample
     from gangsaw.tasks.bench.host import benchmark
     from gangsaw.tasks.bench.table import machine
-    from gangsaw.tasks.jobs.chunks.device import check_here
+    from gangsaw.tasks.jobs.chunks.device import require_device
 
-    check_here(device)
+    require_device(device)
     if source and scene is not None:
         raise BadParams(f"--size is of a synthetic scene: it does not go with {source}")
     extents = None if scene is None else opt.extents_of("--size", scene)

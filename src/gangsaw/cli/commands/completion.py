@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gangsaw.codecs.core.plugins.options import none_of
-from gangsaw.tasks.console.choices import completing
+from gangsaw.tasks.console.choices import make_completion
 
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM, VARIABLE = "gangsaw", "_GANGSAW_COMPLETE"
@@ -20,7 +20,7 @@ def completion(
         typer.Argument(
             help="Shell to complete in.",
             metavar="|".join(SHELLS),
-            autocompletion=completing(SHELLS),
+            autocompletion=make_completion(SHELLS),
         ),
     ],
 ) -> None:

@@ -15,17 +15,17 @@ from gangsaw.tasks.console.cluster import Cluster
 from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
-    amounts,
     clock,
     job_figures,
     print_table,
     progress_bar,
     rate,
+    ratio_rows,
     show_plan,
     write_json,
 )
-from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import Again, AnySource, Encoding, Shown
+from gangsaw.tasks.console.panels import expand_panels
+from gangsaw.tasks.console.parts import AnySource, Encoding, ExistingTarget, OutputOptions
 from gangsaw.tasks.console.table_options import with_codec_options, with_source_options
 from gangsaw.tasks.formats.contract import table
 
@@ -39,7 +39,7 @@ STREAM_STOPPED = "interrupted: send the stream again, with another target or --o
 
 @with_codec_options
 @with_source_options
-@panels
+@expand_panels
 def compress(
     paths: Annotated[
         list[str],
@@ -51,13 +51,13 @@ def compress(
     ],
     encoding: Encoding,
     codec_options: Mapping[str, str],
-    again: Again,
+    again: ExistingTarget,
     *,
     cluster: Cluster,
     source: AnySource,
     format_options: Mapping[str, str],
     dry_run: opt.DryRun = False,
-    shown: Shown,
+    shown: OutputOptions,
 ) -> None:
     """Compress images, visibilities, reads, genomes, text or arrays into a Zarr store.
 
@@ -151,7 +151,7 @@ def rows(summary: Summary) -> list[tuple[str, str]]:
     """Return the figures of a finished job as rows of a table."""
     resumed = f", {summary.resumed} of them by an earlier run" if summary.resumed else ""
     return [
-        *amounts(summary),
+        *ratio_rows(summary),
         ("bits/sample", f"{summary.bits_per_sample:.3f}"),
         *_shares(summary.array_bytes),
         ("chunks", f"{summary.chunks}{resumed}"),

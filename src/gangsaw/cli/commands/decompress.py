@@ -12,19 +12,19 @@ import typer
 
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.cluster import NearOrDevice
+from gangsaw.tasks.console.cluster import LocalOrDeviceWorkers
 from gangsaw.tasks.console.output import (
-    amounts,
     clock,
     print_table,
     progress_bar,
     rate,
+    ratio_rows,
     show_plan,
     size,
     write_json,
 )
-from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import Again, Shown, StoreSource, TargetChoice
+from gangsaw.tasks.console.panels import expand_panels
+from gangsaw.tasks.console.parts import ExistingTarget, OutputOptions, StoreSource, TargetChoice
 from gangsaw.tasks.console.table_options import with_export_options
 from gangsaw.tasks.formats.contract import table
 from gangsaw.tasks.formats.contract.pipes import is_stdout
@@ -37,7 +37,7 @@ MOST_DAMAGE = 20  # damaged blocks, and ranges of records, that are listed; --js
 
 
 @with_export_options
-@panels
+@expand_panels
 def decompress(
     store: Annotated[str, typer.Argument(help="Zarr store to read.")],
     target: Annotated[
@@ -51,11 +51,11 @@ def decompress(
     layout: TargetChoice,
     format_options: Mapping[str, str],
     source: StoreSource,
-    again: Again,
-    cluster: NearOrDevice,
+    again: ExistingTarget,
+    cluster: LocalOrDeviceWorkers,
     accept_loss: opt.AcceptExportLoss = False,
     dry_run: opt.DryRun = False,
-    shown: Shown,
+    shown: OutputOptions,
 ) -> None:
     """Write a store in another format, bit for bit.
 
@@ -102,7 +102,7 @@ def decompress(
 
 
 def _list_damage(
-    error: DamagedStore, store: str, target: list[str], shown: Shown, *, to_stdout: bool
+    error: DamagedStore, store: str, target: list[str], shown: OutputOptions, *, to_stdout: bool
 ) -> None:
     """Print all damaged blocks of a store that could not be written in another format."""
     if to_stdout:
@@ -117,7 +117,7 @@ def _list_damage(
 def _export_rows(done: ExportResult) -> list[tuple[str, str]]:
     """Return the figures of a finished export as table rows."""
     return [
-        *amounts(done),
+        *ratio_rows(done),
         *([("written", size(done.target_bytes))] if done.target_bytes else []),
         ("chunks", f"{done.chunks}"),
         ("throughput", f"{rate(done.throughput)} in {clock(done.seconds)}"),

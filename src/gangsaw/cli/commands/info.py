@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.output import amounts, clock, print_table, size, write_json
+from gangsaw.tasks.console.output import clock, print_table, ratio_rows, size, write_json
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.figures.report import ArrayInfo
@@ -51,7 +51,7 @@ def info(
     else:
         for content in contents:
             print_table(f"{store}  {content.name}", content.rows)
-        print_table(store, amounts(found.sizes))
+        print_table(store, ratio_rows(found.sizes))
         for array in found.arrays:
             print_table(f"{store}  {array.name}", _rows(array))
         if found.history:
@@ -83,7 +83,7 @@ def _rows(array: ArrayInfo) -> list[tuple[str, str]]:
         ("shape", f"{shape}, {array.dtype}"),
         ("chunks", f"{array.n_chunks} of {' x '.join(map(str, array.chunks))}"),
         ("codec", array.codec),
-        *amounts(StoreSizes(array.raw_bytes, array.stored_bytes)),
+        *ratio_rows(StoreSizes(array.raw_bytes, array.stored_bytes)),
         ("bits/sample", f"{array.bits_per_sample:.3f}"),
         ("chunk bytes", f"{size(array.min_chunk)} to {size(array.max_chunk)}"),
     ]

@@ -48,7 +48,7 @@ def list_kernels(
         from gangsaw.tasks.precompile.listing import write_all
 
         names = [name for name in domain.split(",") if name]
-        write_all(names, processes, _teller(as_json))
+        write_all(names, processes, _make_progress_callback(as_json))
         return
     from gangsaw.tasks.precompile.report import report
 
@@ -103,7 +103,7 @@ def build(
         into,
         codec,
         processes,
-        _teller(quiet or as_json),
+        _make_progress_callback(quiet or as_json),
         first_runs,
     )
     if as_json:
@@ -133,10 +133,10 @@ def warm(
     """
     from gangsaw.tasks.precompile.building import warm_workers as compile_all
 
-    compile_all(codec, processes, _teller(quiet), first_runs)
+    compile_all(codec, processes, _make_progress_callback(quiet), first_runs)
 
 
-def _teller(quiet: bool) -> Callable[[str], None]:
+def _make_progress_callback(quiet: bool) -> Callable[[str], None]:
     def tell(step: str) -> None:
         if not quiet:
             sys.stderr.write(f"{step}: done\n")

@@ -13,7 +13,7 @@ import typer
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import SchedulerFile, TlsCaFile, TlsCert, TlsKey
-from gangsaw.tasks.console.output import clear, clock, print_table, rate, size, write_json
+from gangsaw.tasks.console.output import clear_terminal, clock, print_table, rate, size, write_json
 
 if TYPE_CHECKING:
     Row = Mapping[str, object]
@@ -55,7 +55,7 @@ def status(
     with suppress(KeyboardInterrupt):
         while True:
             found = ask()
-            clear(not as_json)
+            clear_terminal(not as_json)
             show(found)
             time.sleep(WATCH_SECONDS)
 

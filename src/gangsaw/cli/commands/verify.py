@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks.console.cluster import NearOrDevice
-from gangsaw.tasks.console.output import amounts, print_table, progress_bar, size, write_json
-from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import AnySource, Shown
+from gangsaw.tasks.console.cluster import LocalOrDeviceWorkers
+from gangsaw.tasks.console.output import print_table, progress_bar, ratio_rows, size, write_json
+from gangsaw.tasks.console.panels import expand_panels
+from gangsaw.tasks.console.parts import AnySource, OutputOptions
 from gangsaw.tasks.console.table_options import with_source_options
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ SHOWN = 20  # problems in the table; --json has all
 
 
 @with_source_options
-@panels
+@expand_panels
 def verify(
     store: Annotated[str, typer.Argument(help="Zarr store to check.")],
     against: Annotated[
@@ -41,10 +41,10 @@ def verify(
             "--adopt", help="Record chunks and arrays that another program added, if all is right."
         ),
     ] = False,
-    cluster: NearOrDevice,
+    cluster: LocalOrDeviceWorkers,
     source: AnySource,
     format_options: Mapping[str, str],
-    shown: Shown,
+    shown: OutputOptions,
 ) -> None:
     """Check that every chunk is present and decodable; compare with the source.
 
@@ -75,8 +75,8 @@ def _report(
     store: str,
     against: list[str],
     options: SourceOptions,
-    cluster: NearOrDevice,
-    shown: Shown,
+    cluster: LocalOrDeviceWorkers,
+    shown: OutputOptions,
     *,
     adopt: bool,
 ) -> Report:
@@ -116,5 +116,5 @@ def _rows(report: Report, against: str) -> list[tuple[str, str]]:
     if problems:  # the bytes of damaged chunks are unknown
         share = f", {size(report.stored_bytes)} in correct ones" if report.stored_bytes else ""
         chunks = f"{report.chunks}{share}"
-    sizes = [] if report.sizes is None else amounts(report.sizes)
+    sizes = [] if report.sizes is None else ratio_rows(report.sizes)
     return [("chunks", chunks), *sizes, *readers, ("verdict", verdict), *listed]

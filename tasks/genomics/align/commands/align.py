@@ -12,10 +12,10 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.options import none_of
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
-from gangsaw.tasks.console.cluster import Near
+from gangsaw.tasks.console.cluster import LocalWorkers
 from gangsaw.tasks.console.output import clock, print_table, progress_bar, show_plan, write_json
-from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import Again, Shown
+from gangsaw.tasks.console.panels import expand_panels
+from gangsaw.tasks.console.parts import ExistingTarget, OutputOptions
 from gangsaw.tasks.formats.contract.pipes import is_stdout
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class AlignInputs:
     ] = ""
 
 
-@panels
+@expand_panels
 def align(
     paths: Annotated[
         list[str],
@@ -161,10 +161,10 @@ def align(
     reported: Reported,
     seeds: SeedOptions,
     scores: ScoreOptions,
-    cluster: Near,
-    again: Again,
+    cluster: LocalWorkers,
+    again: ExistingTarget,
     dry_run: opt.DryRun = False,
-    shown: Shown,
+    shown: OutputOptions,
 ) -> None:
     """Align queries with a stored genome.
 

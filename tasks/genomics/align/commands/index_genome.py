@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.cluster import Near
+from gangsaw.tasks.console.cluster import LocalWorkers
 from gangsaw.tasks.console.output import (
     clock,
     print_table,
@@ -17,19 +17,19 @@ from gangsaw.tasks.console.output import (
     size,
     write_json,
 )
-from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import Shown
+from gangsaw.tasks.console.panels import expand_panels
+from gangsaw.tasks.console.parts import OutputOptions
 from gangsaw.tasks.genomics.align.commands.align import SeedOptions
 
 
-@panels
+@expand_panels
 def index_genome(
     store: Annotated[str, typer.Argument(help="Zarr store of a genome.", metavar="store")],
     *,
     seeds: SeedOptions,
-    cluster: Near,
+    cluster: LocalWorkers,
     dry_run: opt.DryRun = False,
-    shown: Shown,
+    shown: OutputOptions,
 ) -> None:
     """Store the seeds of a genome next to it; else the first gangsaw align does so.
 

@@ -19,7 +19,7 @@ from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places, sequences_of
 from gangsaw.tasks.genomics.genomes.stored.export import open_stored_genome
 from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
-from gangsaw.tasks.jobs.steps.step_objects import Parts
+from gangsaw.tasks.jobs.steps.step_objects import StepOutputs
 from gangsaw.tasks.store.source import open_zarr
 
 
@@ -134,7 +134,7 @@ class IndexedPart:
 
 
 @lru_cache(maxsize=2)  # workers take the batches of one part after the other
-def load_part(parts: Parts, number: int) -> IndexedPart:
+def load_part(parts: StepOutputs, number: int) -> IndexedPart:
     """Load an indexed part of a genome; raise CorruptChunk if its file's checksum differs."""
     path, manifest = parts.path(number), parts.manifest()
     if manifest is None or crc32c(path.read_bytes()) != manifest.rows["crc32c"][number]:

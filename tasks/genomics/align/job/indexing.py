@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.counters import count_as_job
 from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.genomics.align.job.genome import GenomeParts, GenomeText, open_genome
@@ -16,7 +16,7 @@ from gangsaw.tasks.genomics.align.job.shared_index import FOUND, SharedIndex, lo
 from gangsaw.tasks.genomics.align.job.steps import MakeIndex
 from gangsaw.tasks.genomics.align.search.params import SearchParams
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds
-from gangsaw.tasks.jobs.steps.step_objects import Parts, PartsTask, complete
+from gangsaw.tasks.jobs.steps.step_objects import StepOutputs, StepOutputsTask, compute_missing
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -41,12 +41,12 @@ class IndexStep:
     seeds: Seeds
     client: Client | None
 
-    def build(self, parts: Parts, meter: Meter) -> None:
+    def build(self, parts: StepOutputs, meter: Meter) -> None:
         """Build the index of each part that has no file yet."""
         room = COPIES * min(self.genome.residues, self.cut.letters + 2 * self.cut.overlap)
         make = MakeIndex(self.genome, self.cut, self.seeds)
-        task = PartsTask("index", parts, make, room)
-        complete(task, len(self.cut), self.client, meter)
+        task = StepOutputsTask("index", parts, make, room)
+        compute_missing(task, len(self.cut), self.client, meter)
 
     def keep(self, shared: SharedIndex, meter: Meter) -> str:
         """Build a shared index unless it exists.
@@ -79,7 +79,7 @@ class GenomeIndexed:
     seconds: float
 
 
-@job_of("index-genome", "genome")
+@count_as_job("index-genome", "genome")
 def index_genome_job(
     genome: str,
     params: SearchParams | None = None,

@@ -28,11 +28,11 @@ from typing import TYPE_CHECKING, BinaryIO
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.counters import count_as_job
 from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.formats.contract.pipes import is_stream, open_target, refuse_resume
-from gangsaw.tasks.formats.exporting.atomic import whole_files
+from gangsaw.tasks.formats.exporting.atomic import write_whole_files
 from gangsaw.tasks.genomics.align.job.bundle import map_arrays, pack_arrays
 from gangsaw.tasks.genomics.align.job.genome import GenomeParts, GenomeText, open_genome
 from gangsaw.tasks.genomics.align.job.indexing import IndexStep
@@ -58,9 +58,14 @@ from gangsaw.tasks.genomics.align.queries.reading import (
 from gangsaw.tasks.genomics.align.search.params import SearchParams
 from gangsaw.tasks.genomics.align.statistics.significance import gapped_significance
 from gangsaw.tasks.genomics.reads.order.intake import stamp_of
-from gangsaw.tasks.jobs.runs.resume import can_be_resumed
-from gangsaw.tasks.jobs.steps.step_objects import Made, Parts, PartsTask, complete
-from gangsaw.tasks.jobs.steps.work_folder import StepsBeside, begin_steps
+from gangsaw.tasks.jobs.runs.resume import hint_at_resume
+from gangsaw.tasks.jobs.steps.step_objects import (
+    Made,
+    StepOutputs,
+    StepOutputsTask,
+    compute_missing,
+)
+from gangsaw.tasks.jobs.steps.work_folder import StepFolder, begin_steps
 from gangsaw.tasks.store.objects.versions import Watch, all_versions, file_versions
 from gangsaw.tasks.store.source import open_zarr
 
@@ -135,7 +140,7 @@ class AlignSummary:
     index: str
 
 
-@job_of("align", "target")
+@count_as_job("align", "target")
 def align_job(
     queries: Sequence[str],
     genome: str,
@@ -173,14 +178,17 @@ def align_job(
     refuse_resume(queries, resume=choice.resume)
     watch = _watching(queries, genome)
     opened = open_genome(genome)
-    beside = StepsBeside(target, choice.resume, choice.overwrite)
+    beside = StepFolder(target, choice.resume, choice.overwrite)
     if not is_stream(target):
         beside.check()
     elif choice.resume:
         raise BadParams(f"{target} is a stream, which is not resumed: leave --resume out")
     dry_run.stop(lambda: JobPlan(", ".join([*queries, genome]), (target,), format=kind))
     with _folder(target, beside) as folder:
-        with watch.checked(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
+        with (
+            watch.check_at_end(lambda: shutil.rmtree(folder, ignore_errors=True)),
+            hint_at_resume(),
+        ):
             own = WrittenLines(
                 kind, is_gzip_target(target, kind), are_paired(queries, params.pairs)
             )
@@ -238,7 +246,7 @@ def command_of(
 
 
 @contextmanager
-def _folder(target: str, steps: StepsBeside) -> Iterator[Path]:
+def _folder(target: str, steps: StepFolder) -> Iterator[Path]:
     """Yield the folder of the job's intermediate files, next to the target.
 
     Remove it after success.
@@ -247,7 +255,7 @@ def _folder(target: str, steps: StepsBeside) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="gangsaw-align-") as name:
             yield Path(name)
         return
-    with steps.opened() as folder:
+    with steps.open() as folder:
         yield folder
 
 
@@ -260,7 +268,7 @@ def _watching(queries: Iterable[str], genome: str) -> Watch:
     """Start a watch for changes of the files and stores of queries and of the genome."""
     files = [path for path in queries if not is_query_store(path)]
     stores = [open_zarr(path) for path in (*queries, genome) if path not in files]
-    return Watch.by(lambda: file_versions(*files) | all_versions(stores))
+    return Watch.of_versions(lambda: file_versions(*files) | all_versions(stores))
 
 
 @contextmanager
@@ -275,7 +283,7 @@ def _output(target: str, choice: AlignChoice) -> Iterator[BinaryIO]:
             yield stream
         return
     overwrite = choice.overwrite or choice.resume
-    with whole_files([Path(target)], overwrite=overwrite) as (part,), part.open("wb") as file:
+    with write_whole_files([Path(target)], overwrite=overwrite) as (part,), part.open("wb") as file:
         yield file
 
 
@@ -312,7 +320,7 @@ class _AlignSteps:
         self._complete(texts, write, n_batches, room, meter)
         return [texts.path(batch) for batch in range(n_batches)], told
 
-    def _indexed(self, cut: GenomeParts, meter: Meter) -> tuple[Parts, str]:
+    def _indexed(self, cut: GenomeParts, meter: Meter) -> tuple[StepOutputs, str]:
         """Return the files of the index, shared or built for this job, and a message on it."""
         seeds = self.params.rules.seeds
         step = IndexStep(self.genome, cut, seeds, self.client)
@@ -327,19 +335,19 @@ class _AlignSteps:
         return own, told
 
     def _complete(
-        self, parts: Parts, make: Callable[[int], Made], n: int, peak_bytes: int, meter: Meter
+        self, parts: StepOutputs, make: Callable[[int], Made], n: int, peak_bytes: int, meter: Meter
     ) -> None:
-        task = PartsTask(parts.folder.name, parts, make, peak_bytes)
-        complete(task, n, self.client, meter)
+        task = StepOutputsTask(parts.folder.name, parts, make, peak_bytes)
+        compute_missing(task, n, self.client, meter)
 
-    def _store_queries(self) -> Parts:
+    def _store_queries(self) -> StepOutputs:
         """Store the queries in batches, unless an earlier run did.
 
         Return the files of the batches.
         """
         parts = self._parts("queries")
         if parts.manifest() is None:
-            parts.place.clean()
+            parts.prefix.clean()
             entries = []
             found = read_query_batches(self.queries, self.cuts.batch_bytes, self.params.pairs)
             for number, batch in enumerate(found):
@@ -348,19 +356,19 @@ class _AlignSteps:
                     check_mates(batch)
                 data = pack_arrays(batch.arrays())
                 records = parts.put(number, (data, len(data)))
-                parts.note([records])
+                parts.journal_records([records])
                 entries.append(records)
             parts.finish(entries)
         return parts
 
-    def _n(self, parts: Parts) -> int:
+    def _n(self, parts: StepOutputs) -> int:
         manifest = parts.manifest()
         assert manifest is not None, "the step is complete"
         return len(manifest.rows)
 
-    def _parts(self, step: str) -> Parts:
+    def _parts(self, step: str) -> StepOutputs:
         own = json.dumps({"step": step, "job": json.dumps(self._own(), sort_keys=True)}).encode()
-        return Parts(self.folder / step, hashlib.sha256(own).hexdigest())
+        return StepOutputs(self.folder / step, hashlib.sha256(own).hexdigest())
 
     def _own(self) -> dict[str, object]:
         """Return the inputs and options that identify this job."""

@@ -24,8 +24,8 @@ from pathlib import Path
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.genomics.align.job.genome import GenomeParts, GenomeText
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds
-from gangsaw.tasks.jobs.steps.step_objects import Parts
-from gangsaw.tasks.store.typed import read_fields
+from gangsaw.tasks.jobs.steps.step_objects import StepOutputs
+from gangsaw.tasks.store.state_fields import read_fields
 
 try:
     import fcntl
@@ -57,10 +57,10 @@ class SharedIndex:
     of: str
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> StepOutputs:
         """Files of the index, one for each part of the genome."""
         key = hashlib.sha256(self.of.encode()).hexdigest()
-        return Parts(self.root / key[:16], key)
+        return StepOutputs(self.root / key[:16], key)
 
     @property
     def is_whole(self) -> bool:
@@ -72,7 +72,7 @@ class SharedIndex:
         sizes = [path.stat().st_size if path.is_file() else -1 for path in paths]
         return bool(sizes == manifest.rows["stored"].tolist())
 
-    def make(self, build: Callable[[Parts], None]) -> str:
+    def make(self, build: Callable[[StepOutputs], None]) -> str:
         """Build the index unless it exists; return one of FOUND, MADE and REPLACED.
 
         Raises

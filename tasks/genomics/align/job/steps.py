@@ -31,7 +31,7 @@ from gangsaw.tasks.genomics.align.search.search import search_queries
 from gangsaw.tasks.genomics.align.search.seeds.minimizers import Seeds
 from gangsaw.tasks.genomics.align.sets.pairs import Codes, Places, SequenceSet, sequences_of
 from gangsaw.tasks.genomics.reads.files.kernels import gather_lines
-from gangsaw.tasks.jobs.steps.step_objects import Made, Parts
+from gangsaw.tasks.jobs.steps.step_objects import Made, StepOutputs
 
 LEVEL = 5  # gzip compression level
 COUNTS = ("queries", "aligned", "hits", "letters")  # of a batch
@@ -57,8 +57,8 @@ class MakeHits:
     """Task that searches one batch of queries in one part of the genome."""
 
     genome: GenomeText
-    indexes: Parts
-    queries: Parts
+    indexes: StepOutputs
+    queries: StepOutputs
     n_batches: int
     params: SearchParams
 
@@ -81,8 +81,8 @@ class MakeHits:
 class FoundHits:
     """Files of the hits of all batches of queries in all parts of the genome, and of the parts."""
 
-    hits: Parts
-    indexes: Parts
+    hits: StepOutputs
+    indexes: StepOutputs
     cut: GenomeParts
     n_batches: int
 
@@ -153,7 +153,7 @@ class MakeText:
 
     genome: GenomeText
     found: FoundHits
-    queries: Parts
+    queries: StepOutputs
     params: SearchParams
     written: WrittenLines
 
@@ -203,6 +203,6 @@ def gzipped(text: bytes) -> bytes:
     return gzip.compress(text, LEVEL, mtime=0) if text else b""
 
 
-def load_queries(parts: Parts, batch: int) -> Queries:
+def load_queries(parts: StepOutputs, batch: int) -> Queries:
     """Load a batch of queries from its file."""
     return Queries.from_arrays(map_arrays(parts.path(batch)))

@@ -15,7 +15,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.parameters import require_choice, require_int
-from gangsaw.tasks.formats.python_objects.elementwise import is_labelled, is_lazy, over_items
+from gangsaw.tasks.formats.python_objects.elementwise import apply_to_items, is_labelled, is_lazy
 from gangsaw.tasks.genomics.align.packed import with_gaps, without_gaps
 from gangsaw.tasks.genomics.align.packed.bases import PackedBases, PackedInput, packed_of
 from gangsaw.tasks.genomics.align.packed.without_gaps import FOUND, LEAST_BRINK, Bases
@@ -114,7 +114,7 @@ def ungapped(
     if len(seeds) == 2 and any(is_labelled(places) or is_lazy(places) for places in seeds):
         dtype = record_dtype()
         function = partial(_hits, ours, theirs, brink, reading, dtype)
-        return alignments_of(over_items(function, *seeds, dtype=dtype))
+        return alignments_of(apply_to_items(function, *seeds, dtype=dtype))
     return _extended(ours, theirs, cast("Seeds", seeds), brink, reading)
 
 

@@ -13,11 +13,11 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.python_objects.elementwise import (
     Mapped,
+    apply_to_items,
     field_of,
     fields_of,
     is_array,
     is_labelled,
-    over_items,
 )
 from gangsaw.tasks.genomics.align.sets.alignments import Alignments
 
@@ -48,7 +48,7 @@ def over_pairs(
     for given in (queries, targets):
         if isinstance(given, tuple):
             raise BadParams("an array of texts pairs with another one, a list or a text")
-    return over_items(
+    return apply_to_items(
         partial(_on_texts, function, dtype), _items(queries), _items(targets), dtype=dtype
     )
 

@@ -21,7 +21,7 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.counters import count_as_job
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.genomics.genomes.collections.collected import CollectionStream
 from gangsaw.tasks.genomics.genomes.info import ATTRIBUTE, COLLECTION, GenomeInfo
@@ -33,9 +33,9 @@ from gangsaw.tasks.jobs.streams.stream_plan import Choose, StreamHead
 from gangsaw.tasks.sources.source import SourceArray
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.arrays.layout import CodecChoice
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.source import open_array, open_zarr
-from gangsaw.tasks.store.state.lease import Lease, leased
+from gangsaw.tasks.store.state.lease import Lease, hold_lease
 
 FIRST = "known"  # first array of a collection; its codec is reused for added genomes
 
@@ -51,7 +51,7 @@ class Added:
     arrays : arrays of the collection
     """
 
-    place: Place
+    place: Prefix
     folder: Path
     info: GenomeInfo
     arrays: Sequence[SourceArray]
@@ -72,7 +72,7 @@ class Added:
         return codes
 
 
-@job_of("append", "store")
+@count_as_job("append", "store")
 def append_genomes(
     paths: Sequence[str],
     store: str | Path,
@@ -99,7 +99,7 @@ def append_genomes(
         the store in the meantime.
     """
     check_sample_names(paths)
-    with leased(open_place(store, writable=True)) as lease:
+    with hold_lease(open_prefix(store, writable=True)) as lease:
         return _appended(paths, _opened(str(store)), lease, resume, on_progress)
 
 
@@ -122,7 +122,7 @@ def _appended(
 
 def _opened(store: str) -> Added:
     """Return the collection of a store; raise BadParams if genomes cannot be added to it."""
-    source, place = open_zarr(store), open_place(store, writable=True)
+    source, place = open_zarr(store), open_prefix(store, writable=True)
     info = GenomeInfo.from_attrs(source.attrs)
     if info is None or info.format != COLLECTION or not info.samples:
         raise BadParams(
@@ -215,7 +215,7 @@ def _check_unchanged(added: Added) -> None:
         raise JobFailed(f"{added.place} changed meanwhile: nothing was added, run it again")
 
 
-def _read(place: Place) -> bytes:
+def _read(place: Prefix) -> bytes:
     data = place.get(METADATA)
     assert data is not None, "it was opened"
     return data.to_bytes()

@@ -16,7 +16,7 @@ from gangsaw.tasks.genomics.genomes.samples import sample_names
 from gangsaw.tasks.genomics.genomes.stored.fasta_text import fasta_blocks
 from gangsaw.tasks.genomics.genomes.stored.sample import StoredSample
 from gangsaw.tasks.genomics.genomes.stored.stored import StoredGenome
-from gangsaw.tasks.sources.library_errors import reading
+from gangsaw.tasks.sources.library_errors import convert_library_errors
 from gangsaw.tasks.store.source import open_zarr
 
 
@@ -33,7 +33,7 @@ def genome_differences(store: str, paths: Sequence[str]) -> Iterator[str]:
     yield from _lacking(numbers, there)
     for name, path in there.items():
         if name in numbers:
-            with reading(store, f"genome {name}"):
+            with convert_library_errors(store, f"genome {name}"):
                 line = _difference(StoredSample(whole, numbers[name]), path)
             if line:
                 yield f"genome {name}: {line}"

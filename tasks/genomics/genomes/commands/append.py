@@ -18,31 +18,31 @@ from gangsaw.tasks.console.output import (
     size,
     write_json,
 )
-from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import Shown
+from gangsaw.tasks.console.panels import expand_panels
+from gangsaw.tasks.console.parts import OutputOptions
 
 
-@panels
+@expand_panels
 def append(
     paths: Annotated[
         list[str], typer.Argument(help="FASTA files of genomes, or pipes, and then the Zarr store.")
     ],
     *,
     resume: opt.Resume = False,
-    shown: Shown,
+    shown: OutputOptions,
 ) -> None:
     """Add genomes to a collection; stored data are not rewritten.
 
     Example: gangsaw append new.fa.gz strains.zarr
     """
-    from gangsaw.tasks.formats.contract.pipes import as_files, refuse_resume
+    from gangsaw.tasks.formats.contract.pipes import copy_pipes_to_files, refuse_resume
     from gangsaw.tasks.genomics.genomes.collections.append import append_genomes
 
     *files, store = paths
     if not files:
         raise BadParams("name files of genomes and then the store (see gangsaw append --help)")
     refuse_resume(files, resume=resume)
-    with as_files(files) as ready, progress_bar("append", quiet=shown.no_bar) as show:
+    with copy_pipes_to_files(files) as ready, progress_bar("append", quiet=shown.no_bar) as show:
         try:
             done = append_genomes(ready, store, resume=resume, on_progress=show)
         except KeyboardInterrupt:

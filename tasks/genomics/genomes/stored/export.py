@@ -9,7 +9,7 @@ from gangsaw.codecs.core.nucleotides.alphabet import BASES, both_cases
 from gangsaw.tasks.compressed_text.targets import check_targets, open_targets
 from gangsaw.tasks.compressed_text.text import STDIN as STDOUT
 from gangsaw.tasks.formats.contract.format import Fit, Paths, Work
-from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
+from gangsaw.tasks.formats.exporting.atomic import check_target, write_whole_files
 from gangsaw.tasks.genomics.genomes.info import GenomeInfo
 from gangsaw.tasks.genomics.genomes.stored.fasta_text import fasta_blocks
 from gangsaw.tasks.genomics.genomes.stored.sample import select_records
@@ -18,7 +18,7 @@ from gangsaw.tasks.genomics.genomes.stored.write_twobit import write_two_bit
 from gangsaw.tasks.genomics.sequences.blanks import has_words
 from gangsaw.tasks.sources.source import Source
 from gangsaw.tasks.store.damage import Damage
-from gangsaw.tasks.store.sound import sound_ranges
+from gangsaw.tasks.store.readable_ranges import find_readable_ranges
 
 
 def fit_fasta(source: Source) -> Fit:
@@ -60,7 +60,10 @@ def export_two_bit(source: Source, path: str, work: Work) -> None:
         raise BadParams("2bit has an index before its records: name a file as the target")
     check_target(Path(path), overwrite=work.overwrite)
     kept = select_sound_parts(stored, work.damage)
-    with whole_files([Path(path)], overwrite=work.overwrite) as (part,), part.open("wb") as file:
+    with (
+        write_whole_files([Path(path)], overwrite=work.overwrite) as (part,),
+        part.open("wb") as file,
+    ):
         write_two_bit(kept, file)
 
 
@@ -100,7 +103,7 @@ def select_sound_parts(stored: StoredGenome, damage: Damage, of: str = "") -> li
         for _ in fasta_blocks(select_records(stored, begin, end)):
             pass
 
-    kept = sound_ranges(0, stored.n_records, 1, read, is_lost=stored.are_lost)
+    kept = find_readable_ranges(0, stored.n_records, 1, read, is_lost=stored.are_lost)
     damage.leave_out(f"{of}: record" if of else "record", kept, 0, stored.n_records)
     return [select_records(stored, *one) for one in kept]
 

@@ -15,8 +15,8 @@ from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import choice
 from gangsaw.tasks.console.cluster import Workers
 from gangsaw.tasks.console.output import print_table, progress_bar, show_plan, write_json
-from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import Again, Shown
+from gangsaw.tasks.console.panels import expand_panels
+from gangsaw.tasks.console.parts import ExistingTarget, OutputOptions
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.formats.contract.pipes import is_stdout, is_stream
 from gangsaw.tasks.genomics.reads.files.settings import PAIRINGS, PLACED, Settings
@@ -38,7 +38,7 @@ class WritesBins(Protocol):
         """Write the targets; return figures for the report, by name."""
 
 
-@panels
+@expand_panels
 def bin_reads(
     paths: Annotated[
         list[str],
@@ -79,9 +79,9 @@ def bin_reads(
         ),
     ] = "",
     workers: opt.FewWorkers = None,
-    again: Again,
+    again: ExistingTarget,
     dry_run: opt.DryRun = False,
-    shown: Shown,
+    shown: OutputOptions,
 ) -> None:
     """Reorder reads, so that reads of the same genome region are next to each other.
 
@@ -116,7 +116,11 @@ def _format_figure(figure: float) -> str:
 
 
 def _job(
-    sources: list[str], targets: tuple[str, ...], settings: Settings, scratch: str, again: Again
+    sources: list[str],
+    targets: tuple[str, ...],
+    settings: Settings,
+    scratch: str,
+    again: ExistingTarget,
 ) -> WritesBins:
     """Return the function that reorders reads into these targets.
 
@@ -142,7 +146,7 @@ def _to_fastq(
     targets: tuple[str, ...],
     settings: Settings,
     scratch: str,
-    again: Again,
+    again: ExistingTarget,
     client: Client | None = None,
     on_progress: OnProgress | None = None,
 ) -> dict[str, float]:
@@ -166,7 +170,7 @@ def _to_zarr(
     target: str,
     settings: Settings,
     scratch: str,
-    again: Again,
+    again: ExistingTarget,
     client: Client | None = None,
     on_progress: OnProgress | None = None,
 ) -> dict[str, float]:

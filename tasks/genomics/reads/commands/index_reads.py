@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
-from gangsaw.tasks.console.choices import completing
+from gangsaw.tasks.console.choices import make_completion
 from gangsaw.tasks.console.output import print_table, progress_bar
 
 
@@ -18,7 +18,7 @@ def index_reads(
         typer.Argument(
             help="names: find reads by name. bins: find reads by signatures of their sequences.",
             metavar="names|bins",
-            autocompletion=completing(("names", "bins")),
+            autocompletion=make_completion(("names", "bins")),
         ),
     ] = "names",
     overwrite: opt.Overwrite = False,

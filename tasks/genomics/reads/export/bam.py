@@ -14,7 +14,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.compressed_text.text import Text
 from gangsaw.tasks.formats.contract.format import Fit, Work
-from gangsaw.tasks.formats.exporting.atomic import check_target, whole_files
+from gangsaw.tasks.formats.exporting.atomic import check_target, write_whole_files
 from gangsaw.tasks.genomics.reads.export.export import (
     batches,
     lost_signs,
@@ -56,7 +56,7 @@ def export_bam(source: Source, path: str, shard: str, work: Work) -> None:
     header = pysam.AlignmentHeader.from_dict({"HD": {"VN": "1.6", **grouped}, **comments})
     mode = MODES.get(Path(path).suffix.lower(), "wb")
     with (
-        whole_files([Path(path)], overwrite=work.overwrite) as (part,),
+        write_whole_files([Path(path)], overwrite=work.overwrite) as (part,),
         pysam.AlignmentFile(str(part), mode, header=header, threads=thread_limit()) as out,
     ):
         for begin, end in (some for one in kept for some in batches(stored, *one)):

@@ -18,7 +18,7 @@ from gangsaw.tasks.genomics.reads.stored.record_text import FastqText, RecordTex
 from gangsaw.tasks.genomics.reads.stored.stored import Stored
 from gangsaw.tasks.sources.source import Source
 from gangsaw.tasks.store.damage import Damage
-from gangsaw.tasks.store.sound import sound_ranges
+from gangsaw.tasks.store.readable_ranges import find_readable_ranges
 
 BATCH = 1 << 16  # records of one file that are written at once; fewer if they are long
 BATCH_BASES = 1 << 26  # bases that are written at once; more if one sequence is longer
@@ -106,7 +106,7 @@ def select_sound_records(
     kept = [
         one
         for run in split_by_set(stored.contents.parts, first, last)
-        for one in sound_ranges(
+        for one in find_readable_ranges(
             run.first, run.last, run.of.together, read_all, is_lost=stored.are_lost
         )
     ]

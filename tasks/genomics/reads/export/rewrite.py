@@ -27,10 +27,10 @@ from gangsaw.tasks.genomics.reads.files.settings import Settings
 from gangsaw.tasks.genomics.reads.sets.file_sets import FileSet
 from gangsaw.tasks.genomics.reads.stored.record_text import join_fastq
 from gangsaw.tasks.genomics.reads.stream.stream import ReadStream
-from gangsaw.tasks.jobs.steps.stages import scratch_of, staged
+from gangsaw.tasks.jobs.steps.stages import run_stages, scratch_of
 from gangsaw.tasks.store.objects.files import is_same_file
-from gangsaw.tasks.store.objects.prefix import Place
-from gangsaw.tasks.store.state.lease import leased
+from gangsaw.tasks.store.objects.prefix import Prefix
+from gangsaw.tasks.store.state.lease import hold_lease
 
 if TYPE_CHECKING:
     from dask.distributed import Client
@@ -70,7 +70,9 @@ def rewrite(
     n = 0
     with (
         _rooms(stream, targets[0], resume) as folder_of,
-        staged(stream, folder_of, client=client, resume=resume, on_progress=on_progress) as ready,
+        run_stages(
+            stream, folder_of, client=client, resume=resume, on_progress=on_progress
+        ) as ready,
         open_targets(targets, Work(overwrite)) as files,
     ):
         assert isinstance(ready, ReadStream)
@@ -111,7 +113,7 @@ def _rooms(stream: ReadStream, target: str, resume: bool) -> Iterator[Callable[[
     def folder_of(name: str) -> Path:
         return beside.with_name(f"{beside.name}.gangsaw-stage-{name}")
 
-    with leased(Place(LocalStore(beside if target == STDOUT else Path(own))), shared=True):
+    with hold_lease(Prefix(LocalStore(beside if target == STDOUT else Path(own))), shared=True):
         yield folder_of
 
 

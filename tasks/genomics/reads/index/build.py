@@ -24,11 +24,11 @@ from gangsaw.tasks.genomics.reads.stored.stored import Stored
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.sources.source import Coordinate, Described
 from gangsaw.tasks.store.arrays.chunks import METADATA
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.objects.zipped import is_zip
 from gangsaw.tasks.store.source import open_zarr
-from gangsaw.tasks.store.state.lease import leased, refuse_leased
+from gangsaw.tasks.store.state.lease import hold_lease, refuse_leased
 
 BATCH = 1 << 16  # records whose keys are computed at once
 PART = 1 << 22  # entries that are sorted at once, 16 bytes each
@@ -162,8 +162,8 @@ def add_index(
     if of not in KINDS:
         raise BadParams(f"an index is of {' or '.join(KINDS)}, not of {of!r}")
     store, kind = str(store), KINDS[of]
-    source, place = open_zarr(store), open_place(store, writable=True)
-    watch = Watch.of(source)
+    source, place = open_zarr(store), open_prefix(store, writable=True)
+    watch = Watch.of_sources(source)
     try:
         stored = Stored(source.arrays, source.attrs)
     except BadParams as error:
@@ -176,12 +176,12 @@ def add_index(
     if not stored.has(kind.of):
         raise BadParams(f"{store} holds no {kind.of} of reads")
     beside = place.folder.with_name(f".{place.folder.name}.gangsaw-index")
-    with leased(place) as lease:
+    with hold_lease(place) as lease:
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir()
         try:
             made = beside / "store"
-            with watch.checked():
+            with watch.check_at_end():
                 spool(IndexStream(store, stored, kind, beside), made, on_progress=on_progress)
             lease.confirm()
             return _adopt(place, made, kind)
@@ -189,7 +189,7 @@ def add_index(
             shutil.rmtree(beside, ignore_errors=True)
 
 
-def _adopt(place: Place, made: Path, kind: IndexKind) -> int:
+def _adopt(place: Prefix, made: Path, kind: IndexKind) -> int:
     """Move the completed index arrays into the store, and add them to its metadata."""
     assert place.folder is not None
     group, own = (json.loads((path / METADATA).read_bytes()) for path in (place.folder, made))

@@ -12,7 +12,7 @@ from gangsaw.tasks.genomics.reads.files.kernels import LINES
 from gangsaw.tasks.genomics.reads.files.records import Mates, ReadFile
 from gangsaw.tasks.genomics.reads.order.groups import ReadGroups, Segments, unpack_groups
 from gangsaw.tasks.genomics.reads.order.intake import Facts
-from gangsaw.tasks.jobs.steps.step_objects import Parts
+from gangsaw.tasks.jobs.steps.step_objects import StepOutputs
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Arranged:
     is_input : True if this is the output of the input stage, in the order of the input
     """
 
-    parts: Parts
+    parts: StepOutputs
     n_ranges: int
     facts: Facts
     is_input: bool = False

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.compressed_text.measured import share_read
-from gangsaw.tasks.engine.report.failure import ChunkFailed, naming
+from gangsaw.tasks.engine.report.failure import ChunkFailed, name_failed_chunk
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.genomics.reads.files.input import ReadInput
 from gangsaw.tasks.genomics.reads.files.kernels import LINES, QUALITY
@@ -30,9 +30,9 @@ from gangsaw.tasks.genomics.reads.order.groups import (
     pack_groups,
     unpack_groups,
 )
-from gangsaw.tasks.jobs.steps.step_objects import Parts
+from gangsaw.tasks.jobs.steps.step_objects import StepOutputs
 from gangsaw.tasks.store.state.records import Records
-from gangsaw.tasks.store.typed import StateFields, naming_file, read_fields
+from gangsaw.tasks.store.state_fields import StateFields, naming_file, read_fields
 
 FACTS = "facts.json"
 AT_ONCE = 2  # parts that are compressed and written while others are read
@@ -113,14 +113,14 @@ def stamp_of(path: str) -> str:
     return f"{found.st_size} {found.st_mtime_ns}"
 
 
-def load_facts(parts: Parts, n_files: int) -> Facts | None:
+def load_facts(parts: StepOutputs, n_files: int) -> Facts | None:
     """Return the result of a complete input stage; None if it is incomplete.
 
     Raises
     ------
     CorruptChunk : the file of the facts has other content, or is about another number of files
     """
-    found = None if parts.manifest() is None else parts.place.get(FACTS)
+    found = None if parts.manifest() is None else parts.prefix.get(FACTS)
     if found is None:
         return None
     with naming_file(str(parts.folder), FACTS):
@@ -152,7 +152,7 @@ def measured(
 
 
 def take_in(
-    groups: Iterator[Mates], files: Sequence[ReadFile], parts: Parts, part_bytes: int
+    groups: Iterator[Mates], files: Sequence[ReadFile], parts: StepOutputs, part_bytes: int
 ) -> Facts:
     """Store all reads of the input in compressed parts; journal each part.
 
@@ -161,7 +161,7 @@ def take_in(
     BadParams : invalid text, or a part that differs from that of an earlier run
     JobFailed : a part cannot be stored
     """
-    parts.place.clean()
+    parts.prefix.clean()
     made: list[Future[Records]] = []
     n, digest = 0, 0
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="gangsaw-intake") as pool:
@@ -174,21 +174,21 @@ def take_in(
             made.append(pool.submit(_stored, parts, len(made), batch))
     entries = [future.result() for future in made]
     facts = Facts(tuple(map(FileFacts.of, files)), len(entries), n, digest)
-    parts.place.put(FACTS, facts.to_json())
-    parts.place.flush([FACTS])
+    parts.prefix.put(FACTS, facts.to_json())
+    parts.prefix.flush([FACTS])
     parts.finish(entries)
     return facts
 
 
-def _stored(parts: Parts, number: int, batch: npt.NDArray[np.uint8]) -> Records:
+def _stored(parts: StepOutputs, number: int, batch: npt.NDArray[np.uint8]) -> Records:
     """Store a part, unless an earlier run did; raise BadParams if that part differs."""
     known = parts.journal.read(range(number, number + 1))
     made = compress_segments([batch])
     if known is None:
         try:
-            with naming(str(parts.path(number))):
+            with name_failed_chunk(str(parts.path(number))):
                 records = parts.put(number, made)
-                parts.note([records])
+                parts.journal_records([records])
         except ChunkFailed as error:
             raise JobFailed(str(error)) from error
         return records

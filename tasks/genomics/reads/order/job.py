@@ -56,8 +56,13 @@ from gangsaw.tasks.genomics.reads.order.steps import (
     Slabs,
     slabs_of,
 )
-from gangsaw.tasks.jobs.runs.resume import can_be_resumed
-from gangsaw.tasks.jobs.steps.step_objects import Made, Parts, PartsTask, complete
+from gangsaw.tasks.jobs.runs.resume import hint_at_resume
+from gangsaw.tasks.jobs.steps.step_objects import (
+    Made,
+    StepOutputs,
+    StepOutputsTask,
+    compute_missing,
+)
 from gangsaw.tasks.sources.source import StageResources
 from gangsaw.tasks.store.objects.prefix import open_place
 from gangsaw.tasks.store.state.job_folder import STEPS_JOB, JobFolder
@@ -82,7 +87,7 @@ def order_reads(source: ReadInput, resources: StageResources) -> Arranged:
     JobFailed : a step stopped; completed parts are safe
     """
     work = _OrderJob(source, resources, LIMITS)
-    with can_be_resumed() if source.is_repeatable else nullcontext():
+    with hint_at_resume() if source.is_repeatable else nullcontext():
         return work.run()
 
 
@@ -108,7 +113,7 @@ class _OrderJob:
         scattered, slabs = self._scattered(intake, signed, plan, n_ranges)
         done = self._parts("arrange", job)
         make = Arrange(scattered, facts.n_parts, slabs, self.source.settings)
-        self._complete(PartsTask("arrange", done, make, self._range_bytes), n_ranges)
+        self._complete(StepOutputsTask("arrange", done, make, self._range_bytes), n_ranges)
         _drop(scattered)
         return self._chosen(Arranged(intake, facts.n_parts, facts, is_input=True), done, n_ranges)
 
@@ -117,7 +122,7 @@ class _OrderJob:
         """True if the order of the input competes with the new one for the fewest bytes."""
         return self.source.settings.order == "smallest"
 
-    def _chosen(self, own: Arranged, done: Parts, n_ranges: int) -> Arranged:
+    def _chosen(self, own: Arranged, done: StepOutputs, n_ranges: int) -> Arranged:
         """Return the ordered reads, or the input if that takes no more bytes."""
         ranges = Arranged(done, n_ranges, own.facts)
         if not self._is_tried:
@@ -133,9 +138,11 @@ class _OrderJob:
         n = min(PRICED, own.n_ranges)
         numbers = tuple(i * own.n_ranges // n for i in range(n))
         make = Price(own.parts, numbers, self.source.settings)
-        self._complete(PartsTask("price", priced, make, self._range_bytes), n)
+        self._complete(StepOutputsTask("price", priced, make, self._range_bytes), n)
         choose = Choose(priced, n, ranges, own.facts.groups)
-        complete(PartsTask("choice", choice, choose, 0), 1, None, self._meter("choice", 1))
+        compute_missing(
+            StepOutputsTask("choice", choice, choose, 0), 1, None, self._meter("choice", 1)
+        )
         return bool(Segments(choice.path(0)).words(0)[0])
 
     def _begin(self) -> None:
@@ -165,7 +172,7 @@ class _OrderJob:
         own |= {name: value for name, value in of_bam.items() if value}
         return json.dumps(own, sort_keys=True)
 
-    def _run_input_stage(self, intake: Parts) -> Facts:
+    def _run_input_stage(self, intake: StepOutputs) -> Facts:
         if (facts := load_facts(intake, len(self.source.paths))) is not None:
             for path, own in zip(self.source.paths, facts.files, strict=True):
                 if own.stamp != stamp_of(path):
@@ -176,34 +183,36 @@ class _OrderJob:
         groups = measured(needed(self.source, files), self.source, self.room.on_progress)
         return take_in(groups, files, intake, self.limits.part_bytes)
 
-    def _signed(self, intake: Parts, facts: Facts, job: str) -> Signed:
+    def _signed(self, intake: StepOutputs, facts: Facts, job: str) -> Signed:
         n_buckets = self.limits.n_buckets(facts.n_parts, facts.groups)
         parts = self._parts("sign", job)
-        task = PartsTask("sign", parts, Sign(intake, n_buckets), self._part_bytes)
+        task = StepOutputsTask("sign", parts, Sign(intake, n_buckets), self._part_bytes)
         self._complete(task, facts.n_parts)
         return Signed(parts, facts.n_parts, n_buckets)
 
-    def _plan(self, signed: Signed, job: str) -> Parts:
+    def _plan(self, signed: Signed, job: str) -> StepOutputs:
         """Return the file of the plan, which assigns reads to ranges; this process computes it."""
         counted, plan = self._parts("count", job), self._parts("plan", job)
         self._complete(
-            PartsTask("count", counted, Count(signed), self._part_bytes), signed.n_buckets
+            StepOutputsTask("count", counted, Count(signed), self._part_bytes), signed.n_buckets
         )
         make = _MakePlan(counted, signed, self.limits)
-        complete(PartsTask("plan", plan, make, PLAN_BYTES), 1, None, self._meter("plan", 1))
+        compute_missing(
+            StepOutputsTask("plan", plan, make, PLAN_BYTES), 1, None, self._meter("plan", 1)
+        )
         _drop(counted)
         return plan
 
     def _scattered(
-        self, intake: Parts, signed: Signed, plan: Parts, n_ranges: int
-    ) -> tuple[Parts, Slabs | None]:
+        self, intake: StepOutputs, signed: Signed, plan: StepOutputs, n_ranges: int
+    ) -> tuple[StepOutputs, Slabs | None]:
         """Return the files of groups by range, and the `Slabs` if the shuffle has two levels."""
         n_parts, job = signed.n_parts, signed.parts.job
         is_one = n_parts * n_ranges <= self.limits.most_segments
         per_run = 1 if is_one else math.isqrt(n_ranges - 1) + 1
         first = self._parts("scatter", job)
         make = Scatter(intake, signed, plan, per_run)
-        self._complete(PartsTask("scatter", first, make, self._part_bytes), n_parts)
+        self._complete(StepOutputsTask("scatter", first, make, self._part_bytes), n_parts)
         if not self._is_tried:
             _drop(intake)
         _drop(signed.parts)
@@ -212,26 +221,26 @@ class _OrderJob:
         return self._regrouped(first, n_parts, n_ranges, per_run)
 
     def _regrouped(
-        self, first: Parts, n_parts: int, n_ranges: int, per_run: int
-    ) -> tuple[Parts, Slabs]:
+        self, first: StepOutputs, n_parts: int, n_ranges: int, per_run: int
+    ) -> tuple[StepOutputs, Slabs]:
         cut, second = self._parts("slabs", first.job), self._parts("regroup", first.job)
         n_runs = -(-n_ranges // per_run)
         make = _MakeSlabs(first, n_parts, n_runs, self.limits.part_bytes)
-        complete(PartsTask("slabs", cut, make, 0), 1, None, self._meter("slabs", 1))
+        compute_missing(StepOutputsTask("slabs", cut, make, 0), 1, None, self._meter("slabs", 1))
         slabs = Slabs(cut, per_run)
-        task = PartsTask("regroup", second, Regroup(first, slabs), self._part_bytes)
+        task = StepOutputsTask("regroup", second, Regroup(first, slabs), self._part_bytes)
         self._complete(task, len(slabs.rows()))
         _drop(first)
         return second, slabs
 
-    def _parts(self, step: str, job: str) -> Parts:
-        return Parts(self.room.folder / step, _fingerprint({"step": step, "job": job}))
+    def _parts(self, step: str, job: str) -> StepOutputs:
+        return StepOutputs(self.room.folder / step, _fingerprint({"step": step, "job": job}))
 
     def _meter(self, step: str, n: int) -> Meter:
         return Meter(n, self.room.on_progress, step=step)
 
-    def _complete(self, task: PartsTask, n: int) -> Records:
-        return complete(task, n, self.room.client, self._meter(task.name, n))
+    def _complete(self, task: StepOutputsTask, n: int) -> Records:
+        return compute_missing(task, n, self.room.client, self._meter(task.name, n))
 
     @property
     def _part_bytes(self) -> int:
@@ -247,7 +256,7 @@ class _OrderJob:
 
 @dataclass(frozen=True)
 class _MakePlan:
-    counted: Parts
+    counted: StepOutputs
     signed: Signed
     limits: OrderLimits
 
@@ -260,7 +269,7 @@ class _MakePlan:
 
 @dataclass(frozen=True)
 class _MakeSlabs:
-    scattered: Parts
+    scattered: StepOutputs
     n_parts: int
     n_runs: int
     slab_bytes: int
@@ -275,14 +284,14 @@ def _fingerprint(own: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
 
 
-def _digest(parts: Parts) -> str:
+def _digest(parts: StepOutputs) -> str:
     """Return a hash of the checksums of a complete step's output files."""
     manifest = parts.manifest()
     assert manifest is not None, "it is complete"
     return hashlib.sha256(manifest.rows.tobytes()).hexdigest()
 
 
-def _drop(parts: Parts) -> None:
+def _drop(parts: StepOutputs) -> None:
     """Delete the output files of a step that no other step reads; its manifest remains."""
     for path in parts.folder.glob("[0-9]*"):
         path.unlink(missing_ok=True)

@@ -23,7 +23,7 @@ from gangsaw.tasks.genomics.reads.order.groups import (
     compress_segments,
     measure_groups,
 )
-from gangsaw.tasks.jobs.steps.step_objects import Parts
+from gangsaw.tasks.jobs.steps.step_objects import StepOutputs
 
 KEY_BITS = BIN_BITS + 1  # bits of a rank: there is one more rank than bins
 BYTES_PER_LETTER = 8  # bytes per base that a range may have: long names, empty reads
@@ -126,7 +126,7 @@ def _share(ranks: Numbers, weights: Numbers, cut: Numbers) -> Numbers:
 
 
 @lru_cache(2)
-def read_plan(plan: Parts) -> GroupPlan:
+def read_plan(plan: StepOutputs) -> GroupPlan:
     """Load the plan from its file."""
     segments = Segments(plan.path(0))
     ranks, before, cut, shares, numbers = (segments.words(i) for i in range(5))

@@ -27,7 +27,7 @@ from gangsaw.tasks.genomics.reads.order.groups import (
 )
 from gangsaw.tasks.genomics.reads.order.plan import keys_of, ranks_of_keys, read_plan, weights_of
 from gangsaw.tasks.genomics.reads.order.smallest import coded_bytes, smallest_order
-from gangsaw.tasks.jobs.steps.step_objects import Made, Parts
+from gangsaw.tasks.jobs.steps.step_objects import Made, StepOutputs
 
 NONE = np.empty(0, np.uint8)
 RUN, FIRST, END = range(3)  # columns of slabs: run of ranges, first part and end
@@ -42,7 +42,7 @@ class Sign:
     and counts of each bucket's edges; bins; weights.
     """
 
-    intake: Parts
+    intake: StepOutputs
     n_buckets: int
 
     def __call__(self, part: int) -> Made:
@@ -59,7 +59,7 @@ class Sign:
 class Signed:
     """Output files of `Sign` for all parts: bins, weights and edges."""
 
-    parts: Parts
+    parts: StepOutputs
     n_parts: int
     n_buckets: int
 
@@ -102,7 +102,7 @@ class Price:
     settings : settings that select the stored lines
     """
 
-    intake: Parts
+    intake: StepOutputs
     numbers: tuple[int, ...]
     settings: Settings
 
@@ -126,7 +126,7 @@ class Choose:
     groups : number of groups of all parts
     """
 
-    priced: Parts
+    priced: StepOutputs
     n_priced: int
     arranged: Arranged
     groups: int
@@ -153,9 +153,9 @@ class Scatter:
     per_run : ranges per run
     """
 
-    intake: Parts
+    intake: StepOutputs
     signed: Signed
-    plan: Parts
+    plan: StepOutputs
     per_run: int
 
     def __call__(self, part: int) -> Made:
@@ -181,7 +181,7 @@ class Slabs:
     per_run : ranges per run
     """
 
-    parts: Parts
+    parts: StepOutputs
     per_run: int
 
     def rows(self) -> Numbers:
@@ -190,7 +190,7 @@ class Slabs:
 
 
 @lru_cache(2)
-def _slab_rows(parts: Parts) -> Numbers:
+def _slab_rows(parts: StepOutputs) -> Numbers:
     return Segments(parts.path(0)).words(0).reshape(-1, 3)
 
 
@@ -201,7 +201,7 @@ class Regroup:
     Its unit is a slab, the groups of a run of ranges in some of the parts.
     """
 
-    scattered: Parts
+    scattered: StepOutputs
     slabs: Slabs
 
     def __call__(self, number: int) -> Made:
@@ -229,7 +229,7 @@ class Arrange:
     settings : order, and the selection of stored lines
     """
 
-    scattered: Parts
+    scattered: StepOutputs
     n_parts: int
     slabs: Slabs | None
     settings: Settings
@@ -258,7 +258,7 @@ class Arrange:
         return [(slab, place) for slab in own.tolist()]
 
 
-def slabs_of(scattered: Parts, n_parts: int, n_runs: int, slab_bytes: int) -> Numbers:
+def slabs_of(scattered: StepOutputs, n_parts: int, n_runs: int, slab_bytes: int) -> Numbers:
     """Return slabs of about `slab_bytes`, by the sizes of the segments in files of `Scatter`."""
     sizes = np.stack([Segments(scattered.path(part)).sizes for part in range(n_parts)])
     rows: list[tuple[int, int, int]] = []
@@ -284,7 +284,7 @@ def _split(batch: ReadGroups, targets: Numbers, n_targets: int) -> Made:
     )
 
 
-def _joined(parts: Parts, sources: list[tuple[int, int]]) -> ReadGroups | None:
+def _joined(parts: StepOutputs, sources: list[tuple[int, int]]) -> ReadGroups | None:
     """Return the groups in these (file number, segment) of a step's output; None without groups."""
     found = [Segments(parts.path(number)).read(segment) for number, segment in sources]
     segments = [segment for segment in found if segment.size]

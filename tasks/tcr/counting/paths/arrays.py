@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.formats.python_objects.elementwise import (
+    apply_to_items,
     field_of,
     is_labelled,
     is_lazy,
-    over_items,
 )
 from gangsaw.tasks.tcr.counting.paths.dataset import (
     Variable,
@@ -82,7 +82,7 @@ def count_arrays(
     dtype = make_record_dtype(table, labels)
     texts = [part if isinstance(part, str) else None for part in (v, j)]
     labelled = [_labelled(one) for one in (cdr3, *own)]
-    records = over_items(CountTexts(count, texts[0], texts[1], dtype), *labelled, dtype=dtype)
+    records = apply_to_items(CountTexts(count, texts[0], texts[1], dtype), *labelled, dtype=dtype)
     fields = {v.name: field_of(records, v.name, v.dims[1:]) for v in table}
     found = xarray.Dataset(fields, attrs=describe_model(model)).assign_coords(labels)
     for variable in table:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.tcr.sharing.table import SHARED
 from gangsaw.tasks.tcr.statistics.fits.terms import DEPTH, Term
 from gangsaw.tasks.tcr.statistics.nucleotypes.extract import COPIES, OWNERS, RUN_ROWS, read_run_file
@@ -170,7 +170,7 @@ class Moments:
 
     def __call__(self, path: Path) -> Sums:
         """Return the sums over the nucleotypes of a file."""
-        with naming(path.name), one_blas_thread():
+        with name_failed_chunk(path.name), one_blas_thread():
             x, shared = self.design.read(path).without(None)
             kinds = (x[~shared], x[shared])
             lowest = np.array([kind.min(axis=0, initial=np.inf) for kind in kinds])

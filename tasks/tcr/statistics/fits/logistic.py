@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.tcr.statistics.fits.design import (
     Design,
     DesignRows,
@@ -69,7 +69,7 @@ class NewtonPass:
 
     def __call__(self, path: Path) -> list[Curvature]:
         """Return the likelihood and its derivatives over the nucleotypes of a file, per point."""
-        with naming(path.name), one_blas_thread():
+        with name_failed_chunk(path.name), one_blas_thread():
             rows = self.design.read(path)
             return [self._at(rows, point) for point in self.points]
 

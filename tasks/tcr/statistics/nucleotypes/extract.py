@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.tcr.sharing.partitions import read_partition, write_partitions
 from gangsaw.tasks.tcr.sharing.table import METADATA
 from gangsaw.tasks.tcr.statistics.nucleotypes.background import Background
@@ -77,7 +77,7 @@ class Extract:
     def __call__(self, run: RowRun) -> int:
         """Write the file; return the number of nucleotypes that first occur in the range."""
         store = self.stores[run.store]
-        with naming(run.of(store)):
+        with name_failed_chunk(run.of(store)):
             table = self._nucleotypes(run)
             keep = table["first_reference"].to_numpy() - run.rows.start
             if len(table):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.formats.exporting.atomic import published_if, whole_files
+from gangsaw.tasks.formats.exporting.atomic import check_before_publishing, write_whole_files
 from gangsaw.tasks.store.objects.files import is_same_file
 from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.tcr.counting.paths.dataset import N_DIM, P_DIM
@@ -106,10 +106,10 @@ def export_airr(
     paths = [Path(file.path) for file in files]
     if any(is_same_file(target, path) for path in paths):
         raise BadParams(f"{target} is to be read: write to another place")
-    watch, meter = Watch.of(opened), Meter(opened.rows, on_progress)
+    watch, meter = Watch.of_sources(opened), Meter(opened.rows, on_progress)
     with (
-        published_if(watch.check),
-        whole_files([target], overwrite=overwrite) as (part,),
+        check_before_publishing(watch.check),
+        write_whole_files([target], overwrite=overwrite) as (part,),
         table_writer(target, part, schema) as write,
     ):
         for file in files:

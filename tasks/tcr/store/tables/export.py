@@ -18,7 +18,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.codecs.core.plugins.options import none_of
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.formats.exporting.atomic import published_if, whole_files
+from gangsaw.tasks.formats.exporting.atomic import check_before_publishing, write_whole_files
 from gangsaw.tasks.store.objects.files import is_within
 from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.tcr.counting.paths.dataset import N_DIM, P_DIM, TOTAL_DIM
@@ -129,7 +129,7 @@ def export(
     20
     """
     opened, choice = open_counts(str(store)), choice or ExportChoice()
-    watch = Watch.of(opened)
+    watch = Watch.of_sources(opened)
     if is_within(target.parent, Path(store)):
         raise BadParams(f"{target} is in the store that is read: write to another place")
     columns = select_columns(opened, choice)
@@ -137,8 +137,8 @@ def export(
     step = max(1, BATCH_BYTES // max(1, 8 * len(columns)))
     meter = Meter(opened.rows, on_progress)
     with (
-        published_if(watch.check),
-        whole_files([target], overwrite=overwrite) as (part,),
+        check_before_publishing(watch.check),
+        write_whole_files([target], overwrite=overwrite) as (part,),
         table_writer(target, part, schema) as write,
     ):
         for first in range(0, opened.rows, step):

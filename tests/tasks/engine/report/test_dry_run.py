@@ -10,17 +10,17 @@ import pytest
 
 import gangsaw
 from gangsaw.tasks.engine.report.dry_run import Depth, plan_job
-from gangsaw.tasks.formats.exporting.atomic import whole_files, whole_folder
+from gangsaw.tasks.formats.exporting.atomic import write_whole_files, write_whole_folder
 from gangsaw.tasks.store.objects.files import write_file
 
 
 def _files(target: Path) -> None:
-    with whole_files([target], overwrite=False) as (part,):
+    with write_whole_files([target], overwrite=False) as (part,):
         part.write_bytes(b"x")
 
 
 def _folder(target: Path) -> None:
-    with whole_folder(target, "mark", overwrite=False) as part:
+    with write_whole_folder(target, "mark", overwrite=False) as part:
         part.mkdir()
 
 

@@ -10,23 +10,23 @@ from helpers.job_tasks import Square
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangsaw.tasks.engine.scheduling.lazy import Supply, Units, find_overlaps
+from gangsaw.tasks.engine.scheduling.lazy import BatchRanges, BatchSupply, find_overlaps
 from gangsaw.tasks.jobs.runs.arrays import ArrayBatch, ArrayBatches
 
 
 @st.composite
-def units(draw: st.DrawFn) -> Units:
+def units(draw: st.DrawFn) -> BatchRanges:
     """Runs that do not touch each other, cut somewhere."""
     edges = draw(st.lists(st.integers(0, 60), unique=True, max_size=8).map(sorted))
     runs = tuple(range(a, b) for a, b in zip(edges[::2], edges[1::2], strict=False))
-    return Units(runs, draw(st.integers(1, 9)))
+    return BatchRanges(runs, draw(st.integers(1, 9)))
 
 
 @given(units())
-def test_batches_are_what_lies_between_cuts(cut: Units) -> None:
+def test_batches_are_what_lies_between_cuts(cut: BatchRanges) -> None:
     batches = list(cut)
     assert len(cut) == len(batches)
-    assert [n for batch in batches for n in batch] == [n for run in cut.runs for n in run]
+    assert [n for batch in batches for n in batch] == [n for run in cut.ranges for n in run]
     assert all(0 < len(batch) <= cut.step for batch in batches)
     assert all(batch[0] // cut.step == batch[-1] // cut.step for batch in batches)
     for a, b in pairwise(batches):
@@ -34,7 +34,7 @@ def test_batches_are_what_lies_between_cuts(cut: Units) -> None:
 
 
 @given(units(), st.integers(-3, 70), st.integers(-3, 70))
-def test_slices_are_those_of_a_list(cut: Units, start: int, stop: int) -> None:
+def test_slices_are_those_of_a_list(cut: BatchRanges, start: int, stop: int) -> None:
     batches = list(cut)
     assert list(cut[start:stop]) == batches[start:stop]
     assert [cut[at] for at in range(-len(batches), len(batches))] == batches * 2
@@ -55,7 +55,7 @@ def test_parts_of_a_joined_sequence(lengths: list[int], start: int, stop: int) -
 
 
 def test_a_task_of_many_chunks_is_as_small_as_one_of_few() -> None:
-    many = ArrayBatches(((3, Square(), Units((range(10**8),), 64)),))  # type: ignore[arg-type]
+    many = ArrayBatches(((3, Square(), BatchRanges((range(10**8),), 64)),))  # type: ignore[arg-type]
     assert len(many) == 10**8 // 64
     task = many[1000:2000]
     assert len(pickle.dumps(task)) < len(pickle.dumps(many[:1])) + 100
@@ -63,7 +63,7 @@ def test_a_task_of_many_chunks_is_as_small_as_one_of_few() -> None:
 
 
 def test_batches_of_several_arrays_come_in_their_order() -> None:
-    a, b = Units((range(5),), 2), Units((range(4),), 3)
+    a, b = BatchRanges((range(5),), 2), BatchRanges((range(4),), 3)
     both = ArrayBatches(((0, Square(), a), (1, Square(), ()), (7, Square(), b)))  # type: ignore[arg-type]
     found = [(item.array, item.batch) for item in both]
     assert found == [(0, one) for one in a] + [(7, one) for one in b]
@@ -72,7 +72,7 @@ def test_batches_of_several_arrays_come_in_their_order() -> None:
 
 @pytest.mark.parametrize("batches", [range(10), iter(range(10)), list(range(10))])
 def test_batches_are_supplied_once(batches: range) -> None:
-    supply = Supply(batches)
+    supply = BatchSupply(batches)
     assert supply.total == (10 if hasattr(batches, "__len__") else None)
     taken = [supply.take(n) for n in (4, 4, 4, 4)]
     assert [list(some) for some in taken] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9], []]

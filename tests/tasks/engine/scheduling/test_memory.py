@@ -17,7 +17,7 @@ from zarr.codecs import ZstdCodec
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.launchers.local import start
-from gangsaw.tasks.engine.run.run import run
+from gangsaw.tasks.engine.run.run import run_batches
 from gangsaw.tasks.engine.scheduling.memory import BASE_BYTES
 from gangsaw.tasks.formats.raw.source import open_raw
 from gangsaw.tasks.jobs.compress import compress
@@ -87,7 +87,7 @@ def test_threads_that_wait_leave_no_memory_behind() -> None:
     """With an arena for each of them, glibc kept 350 MB."""
     with start(ClusterConfig(workers=1, threads=2, dashboard=False)) as client:
         ((before, _),) = client.run(peak_and_process).values()
-        run(Hungry(), range(500), lambda *_: None, client=client)
+        run_batches(Hungry(), range(500), lambda *_: None, client=client)
         ((peak, _),) = client.run(peak_and_process).values()
     assert peak < before + (192 << 20)  # two at work need 48, more as they are interleaved
 

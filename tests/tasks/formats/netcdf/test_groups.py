@@ -15,7 +15,7 @@ from helpers.hdf5_trees import hdf5_items, netcdf_items
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.contract.opening import SourceOptions, open_source
-from gangsaw.tasks.formats.netcdf.groups import Axes, dimensions
+from gangsaw.tasks.formats.netcdf.groups import VariableAxes, assign_dimensions
 
 
 def steps(*shape: int) -> Any:
@@ -57,19 +57,19 @@ def test_a_tree_of_netcdf_comes_back(tmp_path: Path) -> None:
 
 
 def test_dimensions_go_to_the_group_that_all_users_lie_in(tmp_path: Path) -> None:
-    found = dimensions(
+    found = assign_dimensions(
         [
-            Axes("cube", ("band", "y"), (3, 4)),
-            Axes("a/b/wave", ("band",), (3,)),
-            Axes("a/b/lat", ("row",), (7,)),
-            Axes("a/c/lat", ("row",), (7,)),
-            Axes("d/band", ("y",), (5,)),
-            Axes("d/e/y", ("y",), (5,)),
+            VariableAxes("cube", ("band", "y"), (3, 4)),
+            VariableAxes("a/b/wave", ("band",), (3,)),
+            VariableAxes("a/b/lat", ("row",), (7,)),
+            VariableAxes("a/c/lat", ("row",), (7,)),
+            VariableAxes("d/band", ("y",), (5,)),
+            VariableAxes("d/e/y", ("y",), (5,)),
         ]
     )
     assert found == {"": {"band": 3, "y": 4}, "a": {"row": 7}, "d": {"y": 5}}
     with pytest.raises(BadParams, match=r"axis y has extents 3 and 4 in group a; use Zarr"):
-        dimensions([Axes("a/b", ("y",), (3,)), Axes("a/c", ("y",), (4,))])
+        assign_dimensions([VariableAxes("a/b", ("y",), (3,)), VariableAxes("a/c", ("y",), (4,))])
 
 
 def test_axes_without_names_come_back_without(tmp_path: Path) -> None:

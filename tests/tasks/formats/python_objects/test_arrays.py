@@ -16,7 +16,7 @@ from zarr.storage import MemoryStore
 
 import gangsaw
 from gangsaw.tasks.engine.run.run import Options
-from gangsaw.tasks.formats.python_objects.arrays_in_memory import HeldArray, span_of
+from gangsaw.tasks.formats.python_objects.arrays_in_memory import ArrayInMemory, span_of
 from gangsaw.tasks.formats.python_objects.conversion import source_of
 from gangsaw.tasks.jobs.compress import compress
 
@@ -215,9 +215,9 @@ def test_blocks_are_encoded_by_cores(tmp_path: Path) -> None:
 
 
 def test_a_task_takes_no_more_than_its_chunks() -> None:
-    array = HeldArray(CUBE, ("a", "b", "c"))
+    array = ArrayInMemory(CUBE, ("a", "b", "c"))
     region = (slice(0, 4), slice(16, 32), slice(32, 64))
-    part = array.part([region])
+    part = array.select_regions([region])
     assert list(part.parts) == [span_of(region)]
     assert np.array_equal(part.read(region), CUBE[region])
 

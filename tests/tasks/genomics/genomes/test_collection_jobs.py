@@ -18,8 +18,8 @@ from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.tasks.genomics.genomes.collections import collected
 from gangsaw.tasks.genomics.genomes.related import batch as batches
 from gangsaw.tasks.genomics.genomes.related.batch import Collected
+from gangsaw.tasks.search.stored.indexed_text import open_indexed
 from gangsaw.tasks.search.stored.job import index_job
-from gangsaw.tasks.search.stored.opened import open_indexed
 
 SMALL = {"letter": 20_000, "edit_row": 100}
 

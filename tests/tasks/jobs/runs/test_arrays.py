@@ -78,7 +78,7 @@ def test_a_job_without_arrays_is_done() -> None:
 def test_a_job_needs_what_its_largest_array_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     tasks: list[ArraysTask[int, int]] = []
     monkeypatch.setattr(
-        "gangsaw.tasks.jobs.runs.arrays.run", lambda task, *_, **__: tasks.append(task)
+        "gangsaw.tasks.jobs.runs.arrays.run_batches", lambda task, *_, **__: tasks.append(task)
     )
     many = list(range(100))
     works = [ArrayWork(Doubled("a"), many, 10, 70), ArrayWork(Doubled("b"), many, 30, 50)]

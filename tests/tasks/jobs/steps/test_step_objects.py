@@ -16,7 +16,7 @@ import gangsaw
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.formats.raw.source import RawSource, open_raw
 from gangsaw.tasks.jobs.verification.verify import verify
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.store.state import manifest_shards
 
@@ -68,7 +68,7 @@ def test_a_job_in_parts_goes_on(source: RawSource, tmp_path: Path) -> None:
     interrupted(source, target)
     interrupted(source, target, resume=True)  # 8 of 12: a part, and 3 chunks in the journal
     assert len(list(target.rglob("journal/*/*/*"))) == 3
-    assert (open_place(target) / "data/.gangsaw/parts").names() == ["00000"]
+    assert (open_prefix(target) / "data/.gangsaw/parts").names() == ["00000"]
     summary = job(logged(source, log), target, resume=True)
     assert (summary.resumed, len(reads(log)), summary.raw_bytes) == (8, 4, 24_000)
     assert objects(target) == objects(tmp_path / "b.zarr")

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.store.arrays.chunks import ArrayCoder, ChunkGrid
 from gangsaw.tasks.store.arrays.codec_pipeline import CodecChain
 from gangsaw.tasks.store.arrays.whole_chunks import WholeChunks
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 
 SHAPE, CHUNKS = (5, 12, 20), (5, 8, 8)  # chunks at two edges are padded
 CODECS: dict[str, dict[str, Any]] = {
@@ -63,7 +63,7 @@ def test_bytes_are_those_of_zarr(codecs: dict[str, Any], layout: str) -> None:
 def test_whole_chunks_are_read_as_zarr_reads_them(codecs: dict[str, Any], tmp_path: Path) -> None:
     values = samples()
     array = written(codecs, LocalStore(tmp_path), values)
-    chunks = WholeChunks.of(array, Place(array.store, array.path), is_whole=True)
+    chunks = WholeChunks.for_array(array, Prefix(array.store, array.path), is_whole=True)
     assert chunks is not None
     everything = tuple(slice(0, n, None) for n in SHAPE)
     for region in (
@@ -71,16 +71,16 @@ def test_whole_chunks_are_read_as_zarr_reads_them(codecs: dict[str, Any], tmp_pa
         ChunkGrid(SHAPE, CHUNKS).region(5),
         ChunkGrid(SHAPE, CHUNKS).region(0),
     ):
-        assert chunks.has(region)
+        assert chunks.covers(region)
         np.testing.assert_array_equal(chunks.read(region), values[region])
-    assert not chunks.has((slice(0, 5), slice(0, 7), slice(0, 8)))
-    assert not chunks.has((slice(0, 4), slice(0, 8), slice(0, 8)))
+    assert not chunks.covers((slice(0, 5), slice(0, 7), slice(0, 8)))
+    assert not chunks.covers((slice(0, 4), slice(0, 8), slice(0, 8)))
 
 
 def test_missing_and_damaged_chunks_are_named(tmp_path: Path) -> None:
     array = written(CODECS["ours"], LocalStore(tmp_path), samples())
-    place, region = Place(array.store, array.path), ChunkGrid(SHAPE, CHUNKS).region(1)
-    whole, any_writer = (WholeChunks.of(array, place, is_whole=w) for w in (True, False))
+    place, region = Prefix(array.store, array.path), ChunkGrid(SHAPE, CHUNKS).region(1)
+    whole, any_writer = (WholeChunks.for_array(array, place, is_whole=w) for w in (True, False))
     assert whole is not None
     assert any_writer is not None
     path = tmp_path / "c" / "0" / "0" / "1"
@@ -106,7 +106,7 @@ def test_zarr_itself_does_the_others(kind: str) -> None:
     }
     array = zarr.create_array(MemoryStore(), **made[kind])
     # as of zarr 3.4 those of numcodecs can be called directly, too
-    assert CodecChain.of(array) is None or kind == "numcodecs"
+    assert CodecChain.for_array(array) is None or kind == "numcodecs"
     objects: dict[str, Any] = {}
     array = zarr.create_array(MemoryStore(objects), **made[kind])
     coder = ArrayCoder(objects["zarr.json"].to_bytes())

@@ -26,13 +26,13 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.launchers.local import start
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.progress import Progress
-from gangsaw.tasks.jobs.chunks.transcode import ahead_bytes
+from gangsaw.tasks.jobs.chunks.transcode import read_ahead_bytes
 from gangsaw.tasks.jobs.figures import report
 from gangsaw.tasks.store import exclusive
 from gangsaw.tasks.store.objects import remote
-from gangsaw.tasks.store.objects.address import Address, opened_with, options_of
-from gangsaw.tasks.store.objects.prefix import open_place
-from gangsaw.tasks.store.objects.remote import Allowance, FarStore
+from gangsaw.tasks.store.objects.address import Address, add_options, options_of
+from gangsaw.tasks.store.objects.prefix import open_prefix
+from gangsaw.tasks.store.objects.remote import Allowance, RemoteStore
 from gangsaw.tasks.store.state import ledger
 
 pytest.importorskip("moto", reason="moto, an S3 server for tests, is not installed: .[test]")
@@ -167,7 +167,7 @@ def test_figures_need_no_chunk(
 def test_a_chunk_that_is_lost_is_counted(bucket: Bucket, raw: str, address: str) -> None:
     options = {"storage_options": bucket.options}
     gangsaw.compress(raw, address, **JOB, **options)
-    open_place(Address(address, bucket.options), writable=True).delete("data/c/0/1/2")
+    open_prefix(Address(address, bucket.options), writable=True).delete("data/c/0/1/2")
     (found,) = gangsaw.info(address, **options).arrays
     assert (found.n_chunks, found.missing) == (16, 1)
 
@@ -195,9 +195,12 @@ def test_the_bytes_in_flight_are_bounded(
 
 
 def test_jobs_promise_what_is_in_flight() -> None:
-    far_away, near = open_place("s3://bucket/a.zarr"), open_place("memory://a/a.zarr")
-    assert (ahead_bytes(None, near, 5), ahead_bytes(None, far_away, 5)) == (0, remote.WRITE_BYTES)
-    assert ahead_bytes(None, far_away, remote.WRITE_BYTES + 1) == remote.WRITE_BYTES + 1
+    far_away, near = open_prefix("s3://bucket/a.zarr"), open_prefix("memory://a/a.zarr")
+    assert (read_ahead_bytes(None, near, 5), read_ahead_bytes(None, far_away, 5)) == (
+        0,
+        remote.WRITE_BYTES,
+    )
+    assert read_ahead_bytes(None, far_away, remote.WRITE_BYTES + 1) == remote.WRITE_BYTES + 1
 
 
 def test_one_object_is_always_allowed() -> None:
@@ -213,7 +216,7 @@ def test_one_object_is_always_allowed() -> None:
 
 
 def test_what_is_begun_and_not_read_is_given_back(bucket: Bucket, address: str) -> None:
-    place = open_place(Address(address, bucket.options), writable=True)
+    place = open_prefix(Address(address, bucket.options), writable=True)
     place.put("a", b"123")
     used = remote.READS.used
     assert place.begin("a", 3)
@@ -262,7 +265,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(remote.FsspecStore, "from_url", refuse)
     with pytest.raises(BadParams, match=r's3fs is missing: pip install "gangsaw\[s3\]"'):
-        open_place("s3://somewhere/a.zarr")
+        open_prefix("s3://somewhere/a.zarr")
 
 
 def test_an_unreachable_end_point_is_named(
@@ -276,7 +279,7 @@ def test_an_unreachable_end_point_is_named(
 
 
 def test_create_has_one_winner(bucket: Bucket, address: str) -> None:
-    place = open_place(Address(address, bucket.options), writable=True)
+    place = open_prefix(Address(address, bucket.options), writable=True)
     won: list[bool] = []
 
     def create(number: int) -> None:
@@ -308,7 +311,7 @@ def test_a_server_without_conditional_put_is_named_once(
     monkeypatch.setattr(exclusive, "unconditional", set())
     monkeypatch.setattr(exclusive, "SETTLE_SECONDS", 1.0)
     bucket.faults(condition=answer)
-    place = open_place(Address(address, bucket.options), writable=True)
+    place = open_prefix(Address(address, bucket.options), writable=True)
     place.put("before", b"of another one")
     assert not place.create("before", b"mine")
     won: list[bool] = []
@@ -332,12 +335,12 @@ def test_a_server_without_conditional_put_is_named_once(
 
 
 def test_a_store_travels_without_what_is_in_flight(bucket: Bucket, address: str) -> None:
-    place = open_place(Address(address, bucket.options), writable=True)
+    place = open_prefix(Address(address, bucket.options), writable=True)
     place.put("a", b"123")
     place.begin("a", 3)
     other = pickle.loads(pickle.dumps(place))
     assert str(other) == address
-    assert isinstance(other.store, FarStore)
+    assert isinstance(other.store, RemoteStore)
     found = sync(other.store.get("a", default_buffer_prototype()))
     assert found is not None
     assert found.to_bytes() == b"123"
@@ -347,10 +350,10 @@ def test_a_store_travels_without_what_is_in_flight(bucket: Bucket, address: str)
 def test_names_are_no_patterns(bucket: Bucket) -> None:
     for name in ("x[1]", "x*", "x?"):
         others = [
-            open_place(Address(f"s3://{BUCKET}/{other}", bucket.options), writable=True)
+            open_prefix(Address(f"s3://{BUCKET}/{other}", bucket.options), writable=True)
             for other in ("x1", "xyz")
         ]
-        place = open_place(Address(f"s3://{BUCKET}/{name}", bucket.options), writable=True)
+        place = open_prefix(Address(f"s3://{BUCKET}/{name}", bucket.options), writable=True)
         for each in (place, *others):
             each.put_all({key: default_buffer_prototype().buffer.from_bytes(b"1") for key in "abc"})
         place.delete("a")
@@ -362,7 +365,7 @@ def test_names_are_no_patterns(bucket: Bucket) -> None:
 
 
 def test_an_address_keeps_its_options() -> None:
-    one = opened_with("s3://a/b", {"key": "x"})
+    one = add_options("s3://a/b", {"key": "x"})
     assert options_of(pickle.loads(pickle.dumps(str(one)))) == {"key": "x"}
     assert (one == "s3://a/b", one != "s3://a/b", one == Address("s3://a/b", {"key": "x"})) == (
         False,
@@ -371,5 +374,5 @@ def test_an_address_keeps_its_options() -> None:
     )
     assert len({one, Address("s3://a/b", {"key": "y"}), "s3://a/b"}) == 3
     assert f"{one}/c" == "s3://a/b/c"
-    assert opened_with(["a", "s3://c"], {"key": "x"}) == ["a", Address("s3://c", {"key": "x"})]
-    assert opened_with("s3://a", None) == "s3://a"
+    assert add_options(["a", "s3://c"], {"key": "x"}) == ["a", Address("s3://c", {"key": "x"})]
+    assert add_options("s3://a", None) == "s3://a"

@@ -23,7 +23,7 @@ from gangsaw.tasks.genomics.align.job.job import AlignChoice, AlignCuts, AlignSu
 from gangsaw.tasks.genomics.align.job.shared_index import locate_shared_index
 from gangsaw.tasks.genomics.align.job.steps import MakeIndex
 from gangsaw.tasks.genomics.align.search.params import SearchParams
-from gangsaw.tasks.jobs.steps.step_objects import Parts
+from gangsaw.tasks.jobs.steps.step_objects import StepOutputs
 
 TEXTS = [random_text(np.random.default_rng(seed), 5000) for seed in (1, 2)]
 CUTS = AlignCuts(part_letters=1500, overlap=600)
@@ -86,9 +86,9 @@ def test_a_build_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
     kept = locate_shared_index(genome, cut, seeds)
     assert kept is not None
 
-    def killed(parts: Parts) -> None:
+    def killed(parts: StepOutputs) -> None:
         make = MakeIndex(genome, cut, seeds)
-        parts.note([parts.put(number, make(number)) for number in (0, 2)])
+        parts.journal_records([parts.put(number, make(number)) for number in (0, 2)])
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

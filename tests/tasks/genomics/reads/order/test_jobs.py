@@ -25,7 +25,7 @@ from gangsaw.tasks.genomics.reads.order.intake import Facts
 from gangsaw.tasks.genomics.reads.order.plan import OrderLimits
 from gangsaw.tasks.genomics.reads.synthetic import make_reads
 from gangsaw.tasks.sources.source import StageResources
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 
 RANGE = 1 << 13
 ONE = OrderLimits(range_letters=RANGE)
@@ -109,10 +109,10 @@ class Disk:
         self.full = ""
         self.written: list[str] = []
         self.refused: list[str] = []
-        self._put = Place.put
-        patch.setattr(Place, "put", lambda *args: self.put(*args))
+        self._put = Prefix.put
+        patch.setattr(Prefix, "put", lambda *args: self.put(*args))
 
-    def put(self, place: Place, key: str, data: bytes) -> None:
+    def put(self, place: Prefix, key: str, data: bytes) -> None:
         if place.folder is not None and key.isdecimal():
             name, is_alone = f"{place.folder.name}/{key}", self.full in ("plan", "slabs", "choice")
             if place.folder.name == self.full and int(key) == (0 if is_alone else 1):

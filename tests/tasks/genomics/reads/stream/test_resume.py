@@ -15,9 +15,9 @@ from helpers.clusters import in_process
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.jobs.compress import Summary
-from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepDone, StoreStep
+from gangsaw.tasks.jobs.streams.growing import GrowingArray, StoredStep, StoreStep
 
 CHUNK = 1 << 12
 N = 400
@@ -62,8 +62,8 @@ def stopped_after(monkeypatch: pytest.MonkeyPatch, n: int) -> Iterator[None]:
     """Let a job stop when it wants to store one more than so many steps."""
     left = iter(range(n))
 
-    def store(step: StoreStep, batch: range) -> StepDone:
-        with naming(step.address(batch)):
+    def store(step: StoreStep, batch: range) -> StoredStep:
+        with name_failed_chunk(step.address(batch)):
             if next(left, None) is None:
                 raise OSError(errno.ENOSPC, "no space left on device")
         return stored(step, batch)

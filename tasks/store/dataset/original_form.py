@@ -41,7 +41,7 @@ def mark_repeated(attrs: Mapping[str, object], origin: str) -> dict[str, object]
     return {**attrs, ATTR: json.dumps({"repeats": origin})}
 
 
-def changed(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) -> Array:
+def change_dims(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) -> Array:
     """Return an array with new dimension names and attributes, and the former ones in ATTR.
 
     Parameters
@@ -56,7 +56,7 @@ def changed(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) 
     return replace(variable, dims=dims, attrs={**variable.attrs, **attrs, ATTR: json.dumps(had)})
 
 
-def renamed(
+def record_renamed_dims(
     attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
 ) -> Mapping[str, object]:
     """Return a variable's attributes after its dimensions were renamed; ATTR has the former names.
@@ -65,7 +65,7 @@ def renamed(
     ----------
     had, dims : dimension names in the file and in the store
     """
-    record = _parsed(attrs.get(ATTR)) or {"attrs": {}}
+    record = _parse(attrs.get(ATTR)) or {"attrs": {}}
     if had == dims or "dims" in record or "repeats" in record:
         return attrs
     return {**attrs, ATTR: json.dumps({"dims": list(had), **record})}
@@ -75,7 +75,7 @@ def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, ob
     """Return attributes without the given names; the attribute ATTR records their values."""
     gone = {name: attrs[name] for name in names}
     kept = {key: value for key, value in attrs.items() if key not in gone}
-    had = _parsed(attrs.get(ATTR)) or {"attrs": {}}
+    had = _parse(attrs.get(ATTR)) or {"attrs": {}}
     if "repeats" in had:  # the variable is not in the file
         return kept
     before = had.get("attrs")
@@ -83,19 +83,19 @@ def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, ob
     return {**kept, ATTR: json.dumps({**had, "attrs": {**gone, **of_file}})}
 
 
-def aside(attrs: Mapping[str, object]) -> Mapping[str, object]:
+def recorded_attrs_of(attrs: Mapping[str, object]) -> Mapping[str, object]:
     """Return the file's attributes that the store lacks or has changed, by its attribute ATTR."""
-    found = (_parsed(attrs.get(ATTR)) or {}).get("attrs")
+    found = (_parse(attrs.get(ATTR)) or {}).get("attrs")
     return found if isinstance(found, dict) else {}
 
 
-def nameless(names: Sequence[str | None] | None, n_axes: int) -> Mapping[str, object]:
+def record_unnamed_axes(names: Sequence[str | None] | None, n_axes: int) -> Mapping[str, object]:
     """Return the attribute ATTR for an array with unnamed axes; {} if all axes have names."""
     is_whole = names is not None and all(names)
-    return {} if is_whole or not n_axes else _names(names)
+    return {} if is_whole or not n_axes else _dims_record(names)
 
 
-def _names(dims: Sequence[str | None] | None) -> dict[str, object]:
+def _dims_record(dims: Sequence[str | None] | None) -> dict[str, object]:
     return {ATTR: json.dumps({"dims": None if dims is None else list(dims), "attrs": {}})}
 
 
@@ -111,10 +111,10 @@ def restore_for_zarr(
     if had is None or had.get("attrs") != {} or "dims" not in had:
         return attrs, dims
     own = {key: value for key, value in attrs.items() if key != ATTR}
-    return own, None if had["dims"] is None else _named(had["dims"], dims)
+    return own, None if had["dims"] is None else _recorded_dims(had["dims"], dims)
 
 
-def _named(had: object, dims: tuple[str, ...]) -> tuple[str | None, ...]:
+def _recorded_dims(had: object, dims: tuple[str, ...]) -> tuple[str | None, ...]:
     """Return the file's dimension names in `had`, extended or cut to the number of axes of `dims`.
 
     A variable stored as bytes may have one axis more or less than in the file.
@@ -123,14 +123,14 @@ def _named(had: object, dims: tuple[str, ...]) -> tuple[str | None, ...]:
     return (*names[: len(dims)], *dims[len(names) :])
 
 
-def _called(had: object, dims: tuple[str, ...]) -> tuple[str, ...]:
+def _complete_dims(had: object, dims: tuple[str, ...]) -> tuple[str, ...]:
     """Return the file's dimension names in `had`, or that of `dims` for an unnamed axis."""
-    named = zip(_named(had, dims), dims, strict=True)
+    named = zip(_recorded_dims(had, dims), dims, strict=True)
     return tuple(own if name is None else name for name, own in named)
 
 
 @dataclass(frozen=True)
-class AsRead:
+class OriginalFormSource:
     """Source with the variables of a store in the form that they had in the store's input file."""
 
     name: str
@@ -145,7 +145,7 @@ class AsRead:
         return self.content
 
 
-def as_read(source: Source) -> Source:
+def restore_original_form(source: Source) -> Source:
     """Undo the changes to variables that their attribute ATTR records, such as new names."""
     attributes = [
         *(array.attrs for array in source.arrays),
@@ -153,17 +153,17 @@ def as_read(source: Source) -> Source:
     ]
     if not any(ATTR in attrs for attrs in attributes):
         return source
-    return AsRead(
+    return OriginalFormSource(
         source.name,
-        tuple(_restored(source.arrays)),
-        tuple(_restored(source.coords)),
+        tuple(_restore_all(source.arrays)),
+        tuple(_restore_all(source.coords)),
         getattr(source, "groups", ()),
         source.attrs,
         source.identity(),
     )
 
 
-def as_seen(source: Source, image: SourceArray) -> Source:
+def select_for_image(source: Source, image: SourceArray) -> Source:
     """Return a source with the variables and names that are exported with one image.
 
     Variables that repeat other parts of a product, such as wavelengths, are left out. Variables of
@@ -171,61 +171,68 @@ def as_seen(source: Source, image: SourceArray) -> Source:
     """
     group = f"{image.name.rpartition('/')[0]}/".lstrip("/")
     near = [coord for coord in source.coords if coord.name.startswith(group)]
-    repeated = {str(had.get("repeats")) for had in map(_had, near) if had}
-    return AsRead(
+    repeated = {str(had.get("repeats")) for had in map(_recorded_state, near) if had}
+    return OriginalFormSource(
         source.name,
-        tuple(_seen(array, "") for array in source.arrays),
-        tuple(_seen(coord, group) for coord in source.coords if coord.name not in repeated),
-        tuple(replace(each, attrs=_theirs(each.attrs)) for each in getattr(source, "groups", ())),
-        _theirs(source.attrs),
+        tuple(_restore_for_image(array, "") for array in source.arrays),
+        tuple(
+            _restore_for_image(coord, group)
+            for coord in source.coords
+            if coord.name not in repeated
+        ),
+        tuple(
+            replace(each, attrs=_without_own_attrs(each.attrs))
+            for each in getattr(source, "groups", ())
+        ),
+        _without_own_attrs(source.attrs),
         source.identity(),
     )
 
 
-def _theirs(attrs: Mapping[str, object]) -> dict[str, object]:
+def _without_own_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in attrs.items() if key not in OURS}
 
 
-def _seen(variable: Variable, group: str) -> Variable:
+def _restore_for_image(variable: Variable, group: str) -> Variable:
     """Return a variable without Gangsaw's attributes, with the dimension names of its file.
 
     Parameters
     ----------
     group : path prefix to remove from the name
     """
-    had = _had(variable) or {}
-    attrs = _theirs(variable.attrs)
+    had = _recorded_state(variable) or {}
+    attrs = _without_own_attrs(variable.attrs)
     dims = had.get("dims") if not had.get("attrs") else None
     if not isinstance(variable, Described | Coordinate):  # it belongs to a source that is no store
         return variable
-    names = _called(dims, variable.dims)
+    names = _complete_dims(dims, variable.dims)
     name = variable.name.removeprefix(group)
     return cast("Variable", replace(variable, name=name, dims=names, attrs=attrs))
 
 
-def _restored(variables: Iterable[Variable]) -> Iterable[Variable]:
+def _restore_all(variables: Iterable[Variable]) -> Iterable[Variable]:
     for variable in variables:
-        had = _had(variable)
+        had = _recorded_state(variable)
         if had is None:
             yield variable
         elif "repeats" not in had:
-            yield _as_it_was(variable, had)
+            yield _restore_variable(variable, had)
 
 
-def repeats(attrs: Mapping[str, object]) -> bool:
+def is_repeated(attrs: Mapping[str, object]) -> bool:
     """Return True if a variable with these attributes repeats another part of its file."""
     return "repeats" in (_record(attrs) or {})
 
 
-def _had(variable: HasAttributes) -> Mapping[str, object] | None:
+def _recorded_state(variable: HasAttributes) -> Mapping[str, object] | None:
     return _record(variable.attrs)
 
 
 def _record(attrs: Mapping[str, object]) -> Mapping[str, object] | None:
-    return _parsed(attrs.get(ATTR))
+    return _parse(attrs.get(ATTR))
 
 
-def _parsed(text: object) -> Mapping[str, object] | None:
+def _parse(text: object) -> Mapping[str, object] | None:
     try:
         found = json.loads(text) if isinstance(text, str) else None
     except ValueError:  # another program wrote it
@@ -233,12 +240,12 @@ def _parsed(text: object) -> Mapping[str, object] | None:
     return found if isinstance(found, dict) else None
 
 
-def _as_it_was(variable: Variable, had: Mapping[str, object]) -> Variable:
+def _restore_variable(variable: Variable, had: Mapping[str, object]) -> Variable:
     dims, changes = had.get("dims"), had.get("attrs")
     attrs = {key: value for key, value in variable.attrs.items() if key != ATTR}
     for key, value in changes.items() if isinstance(changes, dict) else ():
         attrs[key] = value
     kept = {key: value for key, value in attrs.items() if value is not None}
     assert isinstance(variable, Described | Coordinate)
-    names = _called(dims, variable.dims)
+    names = _complete_dims(dims, variable.dims)
     return cast("Variable", replace(variable, dims=names, attrs=kept))

@@ -9,7 +9,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 MOST = 1 << 16  # groups of records per read in the first step
 
 
-def sound_ranges(
+def find_readable_ranges(
     first: int,
     last: int,
     together: int,

@@ -12,7 +12,7 @@ from gangsaw.tasks.formats.envi.text import Fields, HeaderText, field_text
 DEFAULTS = {"header offset": "0", "interleave": "bsq", "byte order": "0"}
 
 
-def edited(header: HeaderText, wanted: Fields) -> str:
+def edit_header(header: HeaderText, wanted: Fields) -> str:
     """Return the header text with exactly the wanted fields; unchanged fields keep their text.
 
     If a name occurs several times, its last field counts, as it does for readers.

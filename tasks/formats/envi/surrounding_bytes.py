@@ -19,7 +19,7 @@ BEFORE, AFTER = "bytes_before_samples", "bytes_after_samples"
 DIMS = {BEFORE: ("byte_before",), AFTER: ("byte_after",)}
 
 
-def around(samples: FlatArray) -> tuple[FlatArray, ...]:
+def find_surrounding_bytes(samples: FlatArray) -> tuple[FlatArray, ...]:
     """Return the bytes of a data file before and after its samples, as up to two arrays."""
     size = Path(samples.path).stat().st_size
     places = {BEFORE: (0, samples.offset), AFTER: (samples.nbytes, size - samples.nbytes)}
@@ -35,12 +35,12 @@ def is_small_array(part: FlatArray) -> bool:
     return part.shape[0] <= SMALL
 
 
-def coordinate(part: FlatArray) -> Coordinate:
+def to_coordinate(part: FlatArray) -> Coordinate:
     """Return an array of bytes as a coordinate."""
     return Coordinate(part.name, part.dims, part.read((slice(0, part.shape[0]),)).copy())
 
 
-def part_named(
+def find_part(
     name: str, coords: Iterable[Coordinate], arrays: Iterable[SourceArray]
 ) -> SourceArray | None:
     """Return the array or coordinate of bytes with this name as an array, or None."""

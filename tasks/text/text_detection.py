@@ -31,13 +31,13 @@ PACKED_BY = {
 }
 
 
-def start_of(path: str) -> bytes:
+def read_start(path: str) -> bytes:
     """Return the first START bytes of a file."""
     with Path(path).open("rb") as file:
         return file.read(START)
 
 
-def packed_by(start: bytes) -> str:
+def detect_compressor(start: bytes) -> str:
     """Return the name of the unsupported compressor of a file with these first bytes, else ""."""
     if detect_encoding(start) != OTHER:
         return ""
@@ -60,13 +60,13 @@ def detect_encoding(start: bytes) -> str:
     if start.isascii():
         return "ASCII"
     try:
-        start[: _whole(start)].decode()
+        start[: _end_of_characters(start)].decode()
     except UnicodeDecodeError:
         return OTHER
     return MARKS[mark] + " with a byte order mark" if mark else "UTF-8"
 
 
-def _whole(start: bytes) -> int:
+def _end_of_characters(start: bytes) -> int:
     """Return the end of the last complete UTF-8 character of `start`, which may cut one."""
     if len(start) < START:
         return len(start)

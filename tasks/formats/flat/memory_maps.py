@@ -25,7 +25,7 @@ AROUND = 1 << 16  # bytes that the system maps around a page fault
 
 
 @dataclass(frozen=True)
-class Flat:
+class FlatSamples:
     """Location of an array's samples in a file, in C order.
 
     Attributes
@@ -55,10 +55,10 @@ class _Maps:
     """
 
     lock: Lock = field(default_factory=Lock)
-    maps: dict[Flat, NumpyArray] = field(default_factory=dict)
-    touched: dict[tuple[Flat, Spans], int] = field(default_factory=dict)
+    maps: dict[FlatSamples, NumpyArray] = field(default_factory=dict)
+    touched: dict[tuple[FlatSamples, Spans], int] = field(default_factory=dict)
 
-    def read(self, flat: Flat, region: Region) -> NumpyArray:
+    def read(self, flat: FlatSamples, region: Region) -> NumpyArray:
         with self.lock:
             whole = self._mapped(flat)
             where, n_bytes = _touched(whole, region)
@@ -70,7 +70,7 @@ class _Maps:
                 self.touched[flat, where] = n_bytes
             return view_region(whole, region)
 
-    def _mapped(self, flat: Flat) -> NumpyArray:
+    def _mapped(self, flat: FlatSamples) -> NumpyArray:
         if flat not in self.maps:
             dtype = np.dtype(flat.dtype_str)
             mapped = np.memmap(flat.path, dtype, "r", flat.offset, flat.shape)
@@ -78,12 +78,12 @@ class _Maps:
         return self.maps[flat]
 
 
-def read_mapped(flat: Flat, region: Region) -> NumpyArray:
+def read_mapped(flat: FlatSamples, region: Region) -> NumpyArray:
     """Return a view of the samples in a region; safe to call from several threads at once."""
     return _maps().read(flat, region)
 
 
-def changed_by(path: str) -> tuple[int, ...]:
+def file_stamp_of(path: str) -> tuple[int, ...]:
     """Return the size in bytes, modification time in ns and inode of a file."""
     found = Path(path).stat()
     return found.st_size, found.st_mtime_ns, found.st_ino
@@ -95,7 +95,7 @@ def view_region(whole: NumpyArray, region: Region) -> NumpyArray:
     return whole[where]
 
 
-def touched_bytes(view: NumpyArray) -> int:
+def count_touched_bytes(view: NumpyArray) -> int:
     """Return the approximate bytes of the pages that a view in C order touches."""
     span, runs = view.itemsize, 1
     for n, stride in zip(reversed(view.shape), reversed(view.strides), strict=True):
@@ -114,7 +114,7 @@ def _touched(whole: NumpyArray, region: Region) -> tuple[Spans, int]:
     """
     widened = (*region[:-1], *(slice(0, n) for n in whole.shape[-1:]))
     for where in (widened, region):
-        if (n_bytes := touched_bytes(view_region(whole, where))) <= MAPPED_BYTES:
+        if (n_bytes := count_touched_bytes(view_region(whole, where))) <= MAPPED_BYTES:
             break
     return tuple((s.start, s.stop) for s in where), n_bytes
 

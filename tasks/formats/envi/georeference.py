@@ -160,7 +160,7 @@ def _utm(name: str, geographic: str, zone: int, *, is_south: bool) -> str:
     )
 
 
-def place_fields(attrs: Mapping[str, object]) -> Fields:
+def georeference_fields(attrs: Mapping[str, object]) -> Fields:
     """Return the map info and coordinate system fields from the attributes of a `spatial_ref`."""
     fields: Fields = {}
     wkt = attrs.get("crs_wkt") or attrs.get("spatial_ref")
@@ -177,7 +177,7 @@ def place_fields(attrs: Mapping[str, object]) -> Fields:
     return fields
 
 
-def map_of(x: NumpyArray, y: NumpyArray) -> list[str] | None:
+def make_map_info(x: NumpyArray, y: NumpyArray) -> list[str] | None:
     """Return the ENVI field "map info" of an arbitrary map for pixels with these centres.
 
     None if the centres are not equally spaced, or if y rises.
@@ -188,7 +188,7 @@ def map_of(x: NumpyArray, y: NumpyArray) -> list[str] | None:
     return ["Arbitrary", "1", "1", *map(repr, (left, top, dx, -dy))] if dx > 0 > dy else None
 
 
-def moved(info: list[str], x: NumpyArray, y: NumpyArray) -> list[str] | None:
+def adapt_map_info(info: list[str], x: NumpyArray, y: NumpyArray) -> list[str] | None:
     """Return the ENVI field "map info" adapted to pixels with these centres, such as a window.
 
     None if map info cannot describe them: they are not equally spaced, or y rises.

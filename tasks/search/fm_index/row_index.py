@@ -37,11 +37,11 @@ class RowIndex(ABC):
 
     def located(self, patterns: RaggedArray) -> tuple[Positions, Positions]:
         """Return pattern indices and positions of all occurrences, (n,) int64 in any order."""
-        return self.located_at(self.rows(patterns))
+        return self.locate_in_ranges(self.rows(patterns))
 
-    def located_at(self, rows: Positions) -> tuple[Positions, Positions]:
-        """Return the result of `located` for patterns whose ranges of rows (k, 2) are known."""
-        which, each = _rows_in_turn(rows)
+    def locate_in_ranges(self, rows: Positions) -> tuple[Positions, Positions]:
+        """Return the result of `locate` for patterns whose ranges of rows (k, 2) are known."""
+        which, each = _concatenate_rows(rows)
         return which, self.locate_rows(each)
 
 
@@ -51,7 +51,7 @@ def count_row_ranges(rows: Positions) -> Positions:
     return counts
 
 
-def _rows_in_turn(rows: Positions) -> tuple[Positions, Positions]:
+def _concatenate_rows(rows: Positions) -> tuple[Positions, Positions]:
     """Return all rows in ranges (k, 2) int64, concatenated, and the index of each row's range."""
     counts = count_row_ranges(rows)
     which = np.repeat(np.arange(counts.size), counts)

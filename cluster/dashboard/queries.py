@@ -19,7 +19,7 @@ WEB = ("http", "https")
 SECONDS = 10.0  # time limit for an answer of a dashboard
 
 
-def ask(config: ClusterConfig) -> Figures:
+def query_scheduler(config: ClusterConfig) -> Figures:
     """Return the figures of a running scheduler: its jobs and workers; see `figures.figures`.
 
     Raises

@@ -16,16 +16,16 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.dataset.carried import (
     DTYPE,
-    as_fixed,
-    from_bytes,
+    items_from_bytes,
     plain_attrs,
+    to_fixed_size,
     unpack_items,
 )
 from gangsaw.tasks.store.dataset.kinds import dtype_of, enum_of, is_ragged
-from gangsaw.tasks.store.objects.arrays_only import StrictStore
+from gangsaw.tasks.store.objects.arrays_only import ArraysOnlyStore
 from gangsaw.tasks.store.objects.stores import StoreAddress
-from gangsaw.tasks.store.objects.zipped import zarr_at
-from gangsaw.tasks.store.source import metadata_errors, open_at
+from gangsaw.tasks.store.objects.zipped import zarr_argument_of
+from gangsaw.tasks.store.source import metadata_errors, open_group_or_array
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,32 +43,32 @@ def open_as_xarray(
     `options` are passed to xarray. Raises BadParams if the address is no group, if the axes of an
     array have no names, or if a codec is missing, and CorruptChunk for damaged metadata.
     """
-    node = open_at(address, group)
+    node = open_group_or_array(address, group)
     if not isinstance(node, zarr.Group):
         raise BadParams(f"{address} is an array: xarray opens groups")
     where: dict[str, object] = {"group": group} if group else {}
-    store: object = zarr_at(address)
+    store: object = zarr_argument_of(address)
     if isinstance(address, StoreAddress):
         own = address.place.store
-        store = own._store if isinstance(own, StrictStore) else own
+        store = own._store if isinstance(own, ArraysOnlyStore) else own
         where = {"group": f"{address.place.path}/{group}".strip("/") or None}
     is_copied = (
         node.metadata.consolidated_metadata is not None
     )  # xarray warns if it has to search for consolidated metadata
     wanted = {"chunks": {}, "consolidated": is_copied, **where, **(options or {})}
     with _errors_in_a_line(f"{address}/{group}" if group else address):
-        return _opened(store, wanted, is_tree=any(True for _ in node.group_keys()))
+        return _open(store, wanted, is_tree=any(True for _ in node.group_keys()))
 
 
-def _opened(
+def _open(
     store: object, wanted: Mapping[str, object], *, is_tree: bool
 ) -> xr.Dataset | xr.DataTree:
     import xarray as xr
 
     if not is_tree:
-        return _as_it_was(xr.open_zarr(store, **wanted))  # type: ignore[arg-type]
+        return _restore_variables(xr.open_zarr(store, **wanted))  # type: ignore[arg-type]
     tree: xr.DataTree = xr.open_datatree(store, engine="zarr", **wanted)  # type: ignore[arg-type]
-    found: xr.DataTree = tree.map_over_datasets(_as_it_was)
+    found: xr.DataTree = tree.map_over_datasets(_restore_variables)
     found.set_close(tree.close)
     return found
 
@@ -90,17 +90,17 @@ def _errors_in_a_line(where: str) -> Iterator[None]:
             raise
 
 
-def _as_it_was(data: xr.Dataset) -> xr.Dataset:
+def _restore_variables(data: xr.Dataset) -> xr.Dataset:
     """Return a data set whose converted variables have their original items again.
 
     The store has items of types that Zarr lacks as bytes or text, with the type in an attribute.
     """
-    found = ((name, _restored(variable)) for name, variable in data.variables.items())
+    found = ((name, _restore_items(variable)) for name, variable in data.variables.items())
     changed = {name: variable for name, variable in found if variable is not None}
     return data.assign(changed) if changed else data
 
 
-def _restored(variable: xr.Variable) -> xr.Variable | None:
+def _restore_items(variable: xr.Variable) -> xr.Variable | None:
     """Return a variable with the items that its bytes or texts stand for.
 
     None if it was not converted, or xarray has no type for its items.
@@ -113,21 +113,19 @@ def _restored(variable: xr.Variable) -> xr.Variable | None:
         is_flat = kind == "bytes" or (inner is not None and not is_ragged(inner))
         is_packed = is_flat and variable.dtype.kind in "OT"
         return (
-            _mapped(variable, partial(_unpacked, kind=kind), np.dtype(object))
-            if is_packed
-            else None
+            _mapped(variable, partial(_unpack, kind=kind), np.dtype(object)) if is_packed else None
         )
     dtype = dtype_of(kind)
     if variable.dtype.kind in "OT":
         is_fixed = isinstance(kind, str) and dtype.kind in FIXED
-        return _mapped(variable, partial(as_fixed, dtype=dtype), dtype) if is_fixed else None
+        return _mapped(variable, partial(to_fixed_size, dtype=dtype), dtype) if is_fixed else None
     is_bytes = variable.dtype == np.dtype("u1") and variable.shape[-1:] == (dtype.itemsize,)
-    if not is_bytes or dtype.subdtype is not None or (target := _in_xarray(dtype)) is None:
+    if not is_bytes or dtype.subdtype is not None or (target := _xarray_dtype(dtype)) is None:
         return None
     return _mapped(variable, partial(_items, dtype=dtype, target=target), target, n_axes=1)
 
 
-def _in_xarray(dtype: Dtype) -> Dtype | None:
+def _xarray_dtype(dtype: Dtype) -> Dtype | None:
     """Return the dtype that xarray uses for items of a dtype; None for times in other units."""
     if dtype.kind not in "mM":
         return dtype
@@ -137,10 +135,10 @@ def _in_xarray(dtype: Dtype) -> Dtype | None:
 
 
 def _items(data: NumpyArray, dtype: Dtype, target: Dtype) -> NumpyArray:
-    return from_bytes(np.asarray(data), dtype).astype(target, copy=False)
+    return items_from_bytes(np.asarray(data), dtype).astype(target, copy=False)
 
 
-def _unpacked(texts: NumpyArray, kind: object) -> NumpyArray:
+def _unpack(texts: NumpyArray, kind: object) -> NumpyArray:
     return unpack_items(np.asarray(texts), kind)
 
 

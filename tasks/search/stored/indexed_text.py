@@ -13,7 +13,7 @@ from gangsaw.tasks.search.fm_index.kinds import TextIndex, bound_index_bytes, is
 from gangsaw.tasks.search.stored.data import StoredText, open_texts
 from gangsaw.tasks.search.stored.info import IndexedArray, default_location, parse_index_attribute
 from gangsaw.tasks.sources.source import SourceArray
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.source import open_zarr
 
 CACHED_INDEXES = 4  # indexes cached per process
@@ -56,7 +56,7 @@ def open_indexed(store: str, index: str | None = None, variable: str | None = No
     """
     where = index or default_location(store)
     make = f"make one by gangsaw index {store}"
-    if open_place(where).is_empty:
+    if open_prefix(where).is_empty:
         # raises if the store has nothing to index
         open_texts(store, [variable] if variable else [])
         raise BadParams(f"{store} has no index at {where}: {make}")
@@ -65,7 +65,7 @@ def open_indexed(store: str, index: str | None = None, variable: str | None = No
         arrays = parse_index_attribute(found.attrs)
     except BadParams as error:
         raise BadParams(f"{where}: {error}; {make} --overwrite") from error
-    name = _chosen(where, list(arrays), variable)
+    name = _choose(where, list(arrays), variable)
     how = arrays[name]
     letters = open_texts(store, [name])[1][name]
     if how.identity != letters.identity or how.size != letters.size or how.kind != letters.kind:
@@ -77,7 +77,7 @@ def open_indexed(store: str, index: str | None = None, variable: str | None = No
     return IndexedText(store, name, letters, how, rows)
 
 
-def _chosen(where: str, names: list[str], wanted: str | None) -> str:
+def _choose(where: str, names: list[str], wanted: str | None) -> str:
     if wanted is not None and wanted not in names:
         raise BadParams(f"{where} has no index of {wanted}; it has of {join_words(names)}")
     if wanted is None and len(names) != 1:

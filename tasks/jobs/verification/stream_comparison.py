@@ -15,12 +15,12 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
 from gangsaw.tasks.jobs.chunks.check import same_bits
-from gangsaw.tasks.jobs.streams.regroup import Backlog, regrouped
+from gangsaw.tasks.jobs.streams.regroup import Backlog, regroup
 from gangsaw.tasks.jobs.verification.library_variables import OURS
 from gangsaw.tasks.jobs.verification.verify import Report
-from gangsaw.tasks.sources.library_errors import pieces_read, reading
+from gangsaw.tasks.sources.library_errors import convert_errors_of_pieces, convert_library_errors
 from gangsaw.tasks.sources.source import Coordinate, Stream, optional_names
-from gangsaw.tasks.store.objects.zipped import zarr_at
+from gangsaw.tasks.store.objects.zipped import zarr_argument_of
 from gangsaw.tasks.store.source import metadata_errors
 
 if TYPE_CHECKING:
@@ -39,14 +39,16 @@ def compare_with_stream(
     records = independent_reader.records if independent_reader else None
     try:
         with metadata_errors(store):
-            group = zarr.open_group(zarr_at(store), mode="r")
+            group = zarr.open_group(zarr_argument_of(store), mode="r")
         records = None if _lacking(group, stream) else records  # a store of another kind
         problems = list(own(store) if own else _of_arrays(group, stream))
     except CorruptChunk as error:  # if a job wrote the store, the report has this line already
         problems = [str(error.at(store=store))]
     seen = records(store) if records else None
     if seen is not None and independent_reader:
-        problems += pieces_read(f"{store}, or its source by {independent_reader.reader},", seen)
+        problems += convert_errors_of_pieces(
+            f"{store}, or its source by {independent_reader.reader},", seen
+        )
     new = (line for line in problems if line not in report.problems)
     readers = (independent_reader.reader,) if independent_reader and seen is not None else (OURS,)
     return replace(report, compared=True, problems=(*report.problems, *new), readers=readers)
@@ -103,14 +105,14 @@ def _differences(stored: dict[str, AnyArray], stream: Stream) -> Iterator[str]:
     rows = {array.name: Backlog(array) for array in stream.arrays}
     ends, differing = dict.fromkeys(rows, 0), set()
     lengths = {name: stored[name].chunks[0] if name in stored else 1 for name in rows}
-    pieces = pieces_read(stream.name, stream.pieces())
-    for name, at, samples in regrouped(rows, pieces, lengths):
+    pieces = convert_errors_of_pieces(stream.name, stream.pieces())
+    for name, at, samples in regroup(rows, pieces, lengths):
         ends[name] = at + len(samples)
         if name not in stored:
             continue
         if name in differing or ends[name] > stored[name].shape[0]:
             continue
-        with reading(str(stored[name].store), name):
+        with convert_library_errors(str(stored[name].store), name):
             found = np.asarray(stored[name][at : ends[name]])
         if not same_bits(found, samples):
             differing.add(name)
@@ -123,7 +125,7 @@ def _differences(stored: dict[str, AnyArray], stream: Stream) -> Iterator[str]:
 def _coords(group: zarr.Group, coords: tuple[Coordinate, ...]) -> Iterator[str]:
     for coord in coords:
         found = _array(group, coord.name)
-        with reading(str(group.store), coord.name):
+        with convert_library_errors(str(group.store), coord.name):
             values = None if found is None else np.asarray(found[...])
         is_same = values is not None and same_bits(values, np.asarray(coord.values))
         if not is_same and not coord.is_file:
