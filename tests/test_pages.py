@@ -84,6 +84,13 @@ def observation(folder: Path) -> None:
     write(folder / "observation.ms")
 
 
+def product(folder: Path) -> None:
+    """Write prisma.he5, in the layout of PRISMA: cubes of 22 and 26 bands, 40 lines, 30 samples."""
+    from helpers.product_files import write_prisma
+
+    write_prisma(folder / "prisma.he5")
+
+
 def mates(folder: Path) -> None:
     """Write reads_1.fastq.gz and reads_2.fastq.gz, 1,100 records each."""
     rng = np.random.default_rng(3)
@@ -127,7 +134,7 @@ def write_stores(text: str) -> None:
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of this test, with all files that examples read."""
     monkeypatch.chdir(tmp_path)
-    for write_sources in (scene, observation, log, mates, genome):
+    for write_sources in (scene, product, observation, log, mates, genome):
         write_sources(tmp_path)
     return tmp_path
 
