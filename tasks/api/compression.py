@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING
 
 from gangsaw.tasks.api.arguments import check_client, check_stream
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import current_counters, job_of
+from gangsaw.tasks.engine.report.counters import count_as_job, current_counters
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.engine.run.run import Options
-from gangsaw.tasks.engine.scheduling.worker_pools import checked_device
+from gangsaw.tasks.engine.scheduling.worker_pools import check_device
 from gangsaw.tasks.formats.exporting.export import check_store_target
 from gangsaw.tasks.jobs import compress as jobs
 from gangsaw.tasks.jobs.choice.recipe import Recipe
-from gangsaw.tasks.jobs.chunks.device import check_here
+from gangsaw.tasks.jobs.chunks.device import require_device
 from gangsaw.tasks.jobs.compress import Summary
 from gangsaw.tasks.jobs.sizes import files_bytes
-from gangsaw.tasks.jobs.steps.stages import staged_at_target
+from gangsaw.tasks.jobs.steps.stages import run_stages_at_target
 from gangsaw.tasks.jobs.streams.spool import spool
 from gangsaw.tasks.sources.open_files import closes_files
 from gangsaw.tasks.sources.source import Source, Stream
-from gangsaw.tasks.store.objects.prefix import open_place
-from gangsaw.tasks.store.objects.versions import Watch, Watched
+from gangsaw.tasks.store.objects.prefix import open_prefix
+from gangsaw.tasks.store.objects.versions import Watch, WatchedSource
 from gangsaw.tasks.store.state.lease import refuse_leased
-from gangsaw.tasks.store.zip_target import packed_target
+from gangsaw.tasks.store.zip_target import pack_target
 
 if TYPE_CHECKING:
     from distributed import Client
 
 
 @closes_files
-@job_of("compress", "target")
+@count_as_job("compress", "target")
 def encode(
     source: Source | Stream,
     target: str | Path,
@@ -54,12 +54,12 @@ def encode(
     recipe.check()
     if isinstance(source, Stream):
         if resume:  # else the message might suggest to overwrite the target of a running job
-            refuse_leased(open_place(target, writable=True))
+            refuse_leased(open_prefix(target, writable=True))
         check_stream(source, recipe.options, resume)
     n_bytes = 0 if is_part or dry_run.is_on() else files_bytes(source)
     if (counters := current_counters()) is not None:
         counters.source_bytes = n_bytes
-    with packed_target(target, overwrite=overwrite, resume=resume) as folder:
+    with pack_target(target, overwrite=overwrite, resume=resume) as folder:
         summary = _encode(
             source,
             folder,
@@ -87,7 +87,7 @@ def _encode(
     on_progress: OnProgress | None,
     watch: Watch | None,
 ) -> Summary:
-    with staged_at_target(
+    with run_stages_at_target(
         source, target, client=client, resume=resume, overwrite=overwrite, on_progress=on_progress
     ) as ready:
         if isinstance(ready, Stream):
@@ -104,7 +104,7 @@ def _encode(
             )
             return replace(summary, notes=(*summary.notes, *getattr(ready, "notes", ())))
         return jobs.compress(
-            Watched(ready, watch) if watch is not None and ready is source else ready,
+            WatchedSource(ready, watch) if watch is not None and ready is source else ready,
             target,
             codec=recipe.codecs(ready, client),
             chunks=recipe.chunks,
@@ -120,5 +120,5 @@ def options_for(device: str, client: Client | None) -> Options:
     """Return the job options for a device; without a client this process must have it."""
     check_client(client)
     if client is None:
-        check_here(device)
-    return Options(device=checked_device(device))
+        require_device(device)
+    return Options(device=check_device(device))

@@ -11,7 +11,7 @@ from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.tasks.api.arguments import (
     Named,
     check_client,
-    opened_source,
+    open_given_source,
     readable_source,
     split_options,
 )
@@ -22,7 +22,7 @@ from gangsaw.tasks.api.verification import verify as verify
 from gangsaw.tasks.api.workers import page_of as page_of
 from gangsaw.tasks.api.workers import status as status
 from gangsaw.tasks.api.workers import workers as workers
-from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.counters import count_as_job
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.formats.contract.format import ExportOptions, SourceOptions, Work
 from gangsaw.tasks.formats.contract.opening import paths_of
@@ -33,7 +33,7 @@ from gangsaw.tasks.jobs.figures.report import StoreInfo, describe
 from gangsaw.tasks.sources.open_files import closes_files
 from gangsaw.tasks.store.arrays.layout import ChunkChoice
 from gangsaw.tasks.store.damage import parse_damage
-from gangsaw.tasks.store.objects.address import opened_with
+from gangsaw.tasks.store.objects.address import add_options
 from gangsaw.tasks.store.objects.stores import StoreLike, as_address
 
 StorageOptions: TypeAlias = Mapping[str, object] | None

@@ -14,28 +14,28 @@ from gangsaw.codecs.core.plugins.extras import extras_named
 from gangsaw.codecs.core.plugins.options import join_words
 from gangsaw.tasks.api.arguments import (
     Named,
-    as_made,
-    as_stored,
+    choose_recorded_format,
     list_changed_flags,
     open_field_reader,
-    opened_source,
+    open_given_source,
     readable_source,
+    restore_stored_form,
     source_options,
 )
 from gangsaw.tasks.api.compression import options_for
 from gangsaw.tasks.engine.report import dry_run
-from gangsaw.tasks.engine.report.counters import job_of
+from gangsaw.tasks.engine.report.counters import count_as_job
 from gangsaw.tasks.engine.report.dry_run import JobPlan
 from gangsaw.tasks.engine.report.progress import OnProgress
 from gangsaw.tasks.formats.contract.format import SourceOptions
 from gangsaw.tasks.formats.contract.independent_reader import IndependentReader
-from gangsaw.tasks.jobs.steps.stages import scratch_of, staged
-from gangsaw.tasks.jobs.verification.compared import compare_with_stream
+from gangsaw.tasks.jobs.steps.stages import run_stages, scratch_of
+from gangsaw.tasks.jobs.verification.stream_comparison import compare_with_stream
 from gangsaw.tasks.jobs.verification.verify import Report
 from gangsaw.tasks.jobs.verification.verify import verify as check
 from gangsaw.tasks.sources.open_files import closes_files
 from gangsaw.tasks.sources.source import Source, Stream
-from gangsaw.tasks.store.objects.address import opened_with, why_no_store
+from gangsaw.tasks.store.objects.address import add_options, explain_missing_store
 from gangsaw.tasks.store.objects.stores import StoreLike, as_address
 from gangsaw.tasks.store.objects.versions import Watch
 
@@ -47,7 +47,7 @@ StorageOptions: TypeAlias = Mapping[str, object] | None
 
 @extras_named()
 @closes_files
-@job_of("verify", "store")
+@count_as_job("verify", "store")
 def verify(
     store: StoreLike,
     *,
@@ -114,15 +114,15 @@ def verify(
     """
     store = as_address(store, storage_options, client=client, is_writable=adopt)
     if "://" not in store and not Path(store).exists():
-        raise BadParams(f"{store}: no such store{why_no_store(store)}")
-    against = opened_with(against, storage_options)
+        raise BadParams(f"{store}: no such store{explain_missing_store(store)}")
+    against = add_options(against, storage_options)
     wanted = source_options(options, options)
     if against is None and (asked := list_changed_flags(wanted)):
         raise BadParams(f"{join_words(asked)} tells of a source: name it by --against")
-    wanted = as_made(wanted, against, str(store))
+    wanted = choose_recorded_format(wanted, against, str(store))
     whole = replace(wanted, accept_loss=True)  # missing variables are reported, not raised
     with readable_source(against, whole) as ready:
-        opened = None if ready is None else opened_source(ready, whole, client)
+        opened = None if ready is None else open_given_source(ready, whole, client)
         dry_run.stop(lambda: JobPlan(str(store), ()))
         how = options_for(device, client)
         run = partial(
@@ -141,11 +141,11 @@ def _compared(
     wanted: SourceOptions,
 ) -> Report:
     """Run `verify` (`run`) on a store, and compare the store with an open source or stream."""
-    other = as_stored(opened[0], store)
+    other = restore_stored_form(opened[0], store)
     with (
-        opened[1].checked(),
+        opened[1].check_at_end(),
         TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
-        staged(other, lambda name: Path(folder, name)) as ready,
+        run_stages(other, lambda name: Path(folder, name)) as ready,
     ):
         if isinstance(ready, Stream):
             return compare_with_stream(run(), store, ready, reader)

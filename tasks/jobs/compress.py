@@ -171,11 +171,11 @@ def compress(
         total = sum(job.n_chunks for job in skeleton.jobs.values())
         log.info("%d chunks of %d arrays -> %s", total, len(layouts), place.work)
         job = _ChosenJob(source, layouts, skeleton, place, lease, client, options)
-        with published("compress", place, skeleton.jobs):
+        with publish_and_record("compress", place, skeleton.jobs):
             arrays = job.begin(resume=resume, durable=durable)
             meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
             entries = EntryWriter([array.ledger for array in arrays])
-            with watch.checked(lambda: _give_up(arrays, lease)):
+            with watch.check_at_end(lambda: _give_up(arrays, lease)):
                 job.encode(arrays, entries, meter)
             job.finish(arrays, entries)
         if not all(array.had_manifest for array in arrays):
@@ -269,7 +269,7 @@ class _ChosenJob:
 
     def encode(self, arrays: Sequence[ArrayRun], entries: EntryWriter, meter: Meter) -> None:
         """Process the remaining batches of all arrays."""
-        options = _seeing(self.options, self.source, self.place.work)
+        options = _with_paths(self.options, self.source, self.place.work)
         if options.device == "gpu":
             check_codecs({str(a.function.target): a.function.metadata for a in arrays})
         known = [array.ledger for array in arrays]
@@ -288,12 +288,12 @@ class _ChosenJob:
             meter.add(len(records.rows), records.raw_bytes, records.stored_bytes)
 
         works = [_work(array) for array in arrays]
-        with can_be_resumed(), entries.written_on_failure():
+        with hint_at_resume(), entries.write_on_failure():
             run_arrays("compress", works, on_done, waits=waits, client=self.client, options=options)
 
     def finish(self, arrays: Sequence[ArrayRun], entries: EntryWriter) -> None:
         """Write the manifests, since all chunks are done."""
-        with can_be_resumed(), entries.written_on_failure():
+        with hint_at_resume(), entries.write_on_failure():
             for number, array in enumerate(arrays):
                 self.lease.confirm()
                 array.finish()
@@ -304,7 +304,7 @@ class _ChosenJob:
         metadata = {array.function.source.name: array.function.metadata for array in arrays}
         return (
             *wide_notes(self.source.arrays, self.layouts),
-            *renamed_dims(self.source.arrays, self.source.coords),
+            *describe_renamed_dims(self.source.arrays, self.source.coords),
             *host_notes(metadata, "encode", self.options),
         )
 
@@ -318,7 +318,7 @@ class _ChosenJob:
             peak_bytes=self.layouts[array.name].peak_bytes(array),
             durable=durable,
             again=self.client is not None,  # without a cluster no worker can be lost
-            journals=not place.is_far,
+            journals=not place.is_remote,
         )
 
 

@@ -38,7 +38,7 @@ from gangsaw.tasks.store.objects.zipped import zarr_argument_of
 from gangsaw.tasks.store.salvage import PIECE, Mending, MendingOf, OpenArray, choose_fill, never
 from gangsaw.tasks.store.state.identity import identity_of_store
 from gangsaw.tasks.store.state.job_folder import JobFolder
-from gangsaw.tasks.store.state.missing import RecordedChunks, WholeStore, must_be_whole
+from gangsaw.tasks.store.state.missing import CompleteStore, RecordedChunks, must_be_complete
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -283,7 +283,7 @@ def _place_of(array: ZarrArray) -> Prefix:
 
 def _is_chunked(node: zarr.Group, array: ZarrArray) -> bool:
     """Return True if a job wrote the array chunk by chunk, not as a whole like a coordinate."""
-    return JobFolder(Place(node.store, array.key)).has_job
+    return JobFolder(Prefix(node.store, array.key)).has_job
 
 
 def _check_only(address: str, variables: Sequence[str]) -> None:

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from gangsaw.tasks.engine.report.counters import JobCounters, job
-from gangsaw.tasks.store.objects.prefix import Place
-from gangsaw.tasks.store.state.history import PastJob, note
+from gangsaw.tasks.engine.report.counters import JobCounters, count_job
+from gangsaw.tasks.store.objects.prefix import Prefix
+from gangsaw.tasks.store.state.history import PastJob, append_entry
 from gangsaw.tasks.store.state.job_folder import JobFolder
 from gangsaw.tasks.store.state.lease import LeaseLost
 from gangsaw.tasks.store.state.target import Target
@@ -58,7 +58,7 @@ def _append_entry(
         first = min(arrays, default="")
         array = store / first if first else store
         if JobFolder(array).has_job:  # a failed job may have moved its store away
-            note(array, _entry(counters, outcome))
+            append_entry(array, _entry(counters, outcome))
 
 
 def _entry(counters: JobCounters, outcome: str) -> PastJob:

@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.formats.contract.pipes import is_stream
 from gangsaw.tasks.formats.exporting.atomic import check_target, get_store_prefix
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.state.job_folder import STEPS_JOB, JobFolder
-from gangsaw.tasks.store.state.lease import leased, refuse_leased
-from gangsaw.tasks.store.typed import read_fields
+from gangsaw.tasks.store.state.lease import hold_lease, refuse_leased
+from gangsaw.tasks.store.state_fields import read_fields
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def begin_steps(folder: Path, own: Mapping[str, object], same: str) -> str:
     """
     text = json.dumps(own, sort_keys=True)
     folder.mkdir(exist_ok=True)
-    begun = JobFolder(open_place(folder, writable=True), STEPS_JOB)
+    begun = JobFolder(open_prefix(folder, writable=True), STEPS_JOB)
     if not begun.claim(text.encode()):
         is_old = _version(folder / STEPS_JOB) != own["version"]
         whose = "what an earlier version of Gangsaw began" if is_old else "a different job"

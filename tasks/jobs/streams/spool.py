@@ -24,26 +24,26 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.engine.report.counters import attribute_to_codec
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
-from gangsaw.tasks.engine.run.run import Options, run
+from gangsaw.tasks.engine.run.run import Options, run_batches
 from gangsaw.tasks.jobs.chunks.device import COPIES, device_of_most, host_notes
 from gangsaw.tasks.jobs.compress import Summary, check_codecs
 from gangsaw.tasks.jobs.runs.arrays import ArraysTask
 from gangsaw.tasks.jobs.runs.counters import codec_named
 from gangsaw.tasks.jobs.runs.history import publish_and_record
 from gangsaw.tasks.jobs.runs.plan import plan_of
-from gangsaw.tasks.jobs.runs.resume import can_be_resumed
-from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StepDone
-from gangsaw.tasks.jobs.streams.regroup import regrouped
+from gangsaw.tasks.jobs.runs.resume import hint_at_resume
+from gangsaw.tasks.jobs.streams.growing import GrowingArray, StepBatch, StoredStep
+from gangsaw.tasks.jobs.streams.regroup import regroup
 from gangsaw.tasks.jobs.streams.stream_plan import Choose, StreamHead, StreamPlan
-from gangsaw.tasks.jobs.streams.summaries import find_summary, stood_for, summary_attributes
+from gangsaw.tasks.jobs.streams.summaries import count_encoded, find_summary, summary_attributes
 from gangsaw.tasks.sources.source import Stream, optional_names
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.arrays.layout import ChunkChoice
-from gangsaw.tasks.store.objects.prefix import Place, open_place
+from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.objects.versions import Watch
 from gangsaw.tasks.store.state.job_folder import JOB, ORIGIN, JobFolder
 from gangsaw.tasks.store.state.journal import FOLDER
-from gangsaw.tasks.store.state.lease import Lease, leased
+from gangsaw.tasks.store.state.lease import Lease, hold_lease
 from gangsaw.tasks.store.state.manifest import read_manifest
 from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import (
@@ -97,28 +97,28 @@ def spool(
         A chunk could not be encoded or stored, the workers are gone, or a file of the stream
         changed while it was read, and the output of this run is discarded.
     """
-    started, watch = time.monotonic(), Watch.of(stream)
+    started, watch = time.monotonic(), Watch.of_sources(stream)
     plan = StreamPlan.of(stream, choose, chunks)
-    final = open_place(target, writable=True)
+    final = open_prefix(target, writable=True)
     if options is not None and options.device == "gpu":
         check_codecs({f"{final}/{name}": data for name, data in plan.metadata.items()})
-    with leased(final) as lease:
+    with hold_lease(final) as lease:
         begun = find_begun(final, plan.origins, lease.confirm) if resume else None
         identity = _identity(plan.sample, watch)
         if begun is not None and (done := _finished(begun.work, plan.jobs)):
             _check_same(begun.work, done, identity)
             known = _known_summary(str(final), begun.work, done, started, options)
-            return stood_for(known, stream, summary_attributes(begun.work))
+            return count_encoded(known, stream, summary_attributes(begun.work))
         used = device_of_most(plan.metadata, plan.read_bytes, options)
         place = begun or choose_target(
             final, plan.jobs, lease.confirm, resume=resume, overwrite=overwrite
         )
         dry_run.stop(lambda: plan_of(stream, target, plan.layouts, plan.objects))
         meter = Meter(0, on_progress, started)
-        with published("compress", place, plan.jobs):
+        with publish_and_record("compress", place, plan.jobs):
             _write_begin(place, plan)
             arrays = plan.arrays(place.work)
-            with watch.checked(lambda: _give_up(arrays, lease)):
+            with watch.check_at_end(lambda: _give_up(arrays, lease)):
                 _fill(arrays, plan, _StreamMeter(stream, meter, lease), client, used)
             lease.confirm()
             _finish(place.work, arrays, plan, identity)
@@ -200,7 +200,7 @@ def _fill(
     then still be resumed with the right source.
     """
     growing = list(arrays.values())
-    steps = regrouped(plan.rows, plan.pieces, {name: one.length for name, one in arrays.items()})
+    steps = regroup(plan.rows, plan.pieces, {name: one.length for name, one in arrays.items()})
     folders = (array.place.folder for array in growing)
     sees = (options or Options()).with_paths(*(folder and folder / JOB for folder in folders))
     codecs = [codec_named(array.stored_metadata) for array in growing]
@@ -282,7 +282,7 @@ def _give_up(arrays: Mapping[str, GrowingArray], lease: Lease) -> None:
         array.journal.remove()
 
 
-def _finish(work: Place, arrays: dict[str, GrowingArray], plan: StreamPlan, identity: str) -> None:
+def _finish(work: Prefix, arrays: dict[str, GrowingArray], plan: StreamPlan, identity: str) -> None:
     """Write the extents of the arrays, then the metadata of the group, and the manifests last.
 
     Optional arrays without rows are removed.

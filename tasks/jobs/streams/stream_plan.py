@@ -12,7 +12,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat.memory_array import MemoryArray
 from gangsaw.tasks.jobs.choice.choose import choose_layouts
 from gangsaw.tasks.jobs.streams.growing import GrowingArray
-from gangsaw.tasks.jobs.streams.regroup import Backlog, Pieces, row_bytes, sampled
+from gangsaw.tasks.jobs.streams.regroup import Backlog, Pieces, read_sample, row_bytes
 from gangsaw.tasks.sources.source import Coordinate, Description, Stream
 from gangsaw.tasks.store.arrays.chunks import METADATA
 from gangsaw.tasks.store.arrays.layout import (
@@ -22,7 +22,7 @@ from gangsaw.tasks.store.arrays.layout import (
     CodecChoices,
     check_axes,
 )
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.skeleton import build_objects, digest
 from gangsaw.tasks.store.state.journal import Job
 
@@ -71,7 +71,7 @@ class StreamPlan:
     def of(cls, stream: Stream, choose: Choose, chunks: ChunkChoice) -> StreamPlan:
         """Read the first chunk of each array, and choose codecs and chunks by it."""
         lengths = {array.name: _rows(array, chunks) for array in stream.arrays}
-        rows, pieces = sampled(stream, lengths)
+        rows, pieces = read_sample(stream, lengths)
         sample = _sample(stream, rows, lengths)
         layouts = _layouts(sample, choose(sample), chunks)
         objects = build_objects(stream.name, stream.arrays, stream.coords, stream.attrs, layouts)
@@ -93,7 +93,7 @@ class StreamPlan:
         """Raw bytes of each array that have been read so far, by name."""
         return {a.name: self.rows[a.name].n_rows * row_bytes(a) for a in self.stream.arrays}
 
-    def arrays(self, work: Place) -> dict[str, GrowingArray]:
+    def arrays(self, work: Prefix) -> dict[str, GrowingArray]:
         """Return the arrays of the store, still without rows, by name."""
         return {
             array.name: GrowingArray(

@@ -246,7 +246,7 @@ def _is_group(metadata: Buffer | None) -> bool:
     return metadata is not None and json.loads(metadata.to_bytes())["node_type"] == "group"
 
 
-def _open(name: str, place: Place, *, with_foreign: bool) -> FinishedArray:
+def _open(name: str, place: Prefix, *, with_foreign: bool) -> FinishedArray:
     if JobFolder(place).state is FolderState.UNFINISHED:
         raise JobFailed(f"the job that writes {place} is not finished: run it with --resume")
     manifest, metadata = open_manifest(place), place.get(METADATA)

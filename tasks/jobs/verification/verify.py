@@ -49,7 +49,7 @@ from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.source import ROOT_NAME
 from gangsaw.tasks.store.state.history import read_history
 from gangsaw.tasks.store.state.job_folder import JobFolder
-from gangsaw.tasks.store.state.lease import leased
+from gangsaw.tasks.store.state.lease import hold_lease
 from gangsaw.tasks.store.state.records import Records
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def verify(
 
 
 def _other_differences(
-    place: Place,
+    place: Prefix,
     arrays: Sequence[FinishedArray],
     against: Source,
     *,
@@ -208,7 +208,7 @@ def _other_differences(
     """Yield a line for each surplus array, attribute that differs, and item that was lost."""
     if not is_part:
         yield from surplus_of(place, arrays, against)
-    yield from attribute_differences(place, _by_name(arrays), against, restored_variables(against))
+    yield from attribute_differences(place, _by_name(arrays), against, list_variables(against))
     for one in () if accept_loss else getattr(against, "left_out", ()):
         yield f"{one}: in the source, not in the store"
 
@@ -220,7 +220,7 @@ def _adopt(arrays: Sequence[FinishedArray], new: Sequence[NewChunks]) -> None:
             adopt_chunks(array.place, array.coder, array.manifest, array.unrecorded(), chunks)
 
 
-def _sizes(place: Place, arrays: Sequence[FinishedArray]) -> StoreSizes:
+def _sizes(place: Prefix, arrays: Sequence[FinishedArray]) -> StoreSizes:
     """Return the sizes of the arrays that jobs wrote in chunks, as `info` reports them."""
     own = [array for array in arrays if JobFolder(array.place).has_job] or list(arrays)
     raw = sum(array.manifest.raw_bytes for array in own)

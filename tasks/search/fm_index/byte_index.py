@@ -12,7 +12,6 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
 from gangsaw.codecs.core.ragged import RaggedArray
 from gangsaw.tasks.genomics.sequences.kernels import LETTERS, TABLES, count_bytes
-from gangsaw.tasks.search.fm_index.by_rows import RowIndex
 from gangsaw.tasks.search.fm_index.codes import codes_of, lengths_for, nodes_of
 from gangsaw.tasks.search.fm_index.packed import Bytes, UnpackedIndex, pack_index
 from gangsaw.tasks.search.fm_index.row_index import RowIndex

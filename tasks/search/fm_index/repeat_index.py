@@ -81,7 +81,7 @@ class RepeatIndex:
         counts: Positions = found[:, repeats.HIGH] - found[:, repeats.LOW]
         return counts
 
-    def located(self, patterns: RaggedArray) -> tuple[Positions, Positions]:
+    def locate(self, patterns: RaggedArray) -> tuple[Positions, Positions]:
         """Return pattern indices and positions of all occurrences, (n,) int64 in any order."""
         return self._expanded(self._rows(patterns))
 

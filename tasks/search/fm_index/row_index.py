@@ -35,7 +35,7 @@ class RowIndex(ABC):
         """Return the number of occurrences of each pattern, (k,) int64."""
         return count_row_ranges(self.rows(patterns))
 
-    def located(self, patterns: RaggedArray) -> tuple[Positions, Positions]:
+    def locate(self, patterns: RaggedArray) -> tuple[Positions, Positions]:
         """Return pattern indices and positions of all occurrences, (n,) int64 in any order."""
         return self.locate_in_ranges(self.rows(patterns))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.ragged import RaggedArray
-from gangsaw.tasks.engine.report.failure import naming
+from gangsaw.tasks.engine.report.failure import name_failed_chunk
 from gangsaw.tasks.search.fm_index.base_index import BaseIndex
 from gangsaw.tasks.search.fm_index.byte_index import ByteIndex
 from gangsaw.tasks.search.fm_index.kinds import TextIndex
@@ -21,7 +21,7 @@ from gangsaw.tasks.search.fm_index.row_index import RowIndex
 from gangsaw.tasks.search.fm_index.samples import Positions
 from gangsaw.tasks.search.results import scan
 from gangsaw.tasks.search.results.hits import Occurrences, Patterns
-from gangsaw.tasks.search.stored.opened import IndexedText
+from gangsaw.tasks.search.stored.indexed_text import IndexedText
 
 WINDOW_RATE = 8  # sampling rate of an index built for a border
 MANY = 1 << 17  # hits in a chunk that take longer than a search of its start
@@ -108,14 +108,14 @@ class LocateInChunk:
             return self._locate_all(index, number, letters)
         counts = index.counts(letters)
         keep = counts <= max(MANY, FAR_MORE * self.most)
-        which, found = np.flatnonzero(keep), self._all(index, number, letters.take(keep))
-        parts = [Located(which[found.which], found.place)]
+        which, found = np.flatnonzero(keep), self._locate_all(index, number, letters.take(keep))
+        parts = [FoundMatches(which[found.which], found.place)]
         for one in np.flatnonzero(~keep):
             places = self._locate_first(index, number, int(one), int(counts[one]))
             parts.append(FoundMatches(np.full(places.size, one), places))
         return FoundMatches(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _all(self, index: TextIndex, number: int, text: RaggedArray) -> Located:
+    def _locate_all(self, index: TextIndex, number: int, text: RaggedArray) -> FoundMatches:
         """Return all occurrences of patterns in a chunk; an r-index needs no walk to each."""
         if isinstance(index, RowIndex):
             return FoundMatches(*scan.locate_in_chunk(self.text, number, index, text))

@@ -116,7 +116,7 @@ class Occurrences:
         return self.place.size
 
     @classmethod
-    def joined(cls, parts: Iterable[Occurrences], most: int | None = None) -> Occurrences:
+    def merge(cls, parts: Iterable[Occurrences], most: int | None = None) -> Occurrences:
         """Merge and sort occurrences.
 
         Parameters

@@ -75,7 +75,7 @@ class ExactMatches:
         return self.place.size
 
     @classmethod
-    def joined(cls, parts: Iterable[npt.NDArray[np.void]], n: int) -> ExactMatches:
+    def merge(cls, parts: Iterable[npt.NDArray[np.void]], n: int) -> ExactMatches:
         """Merge rows of MATCH into distinct, sorted matches.
 
         Parameters

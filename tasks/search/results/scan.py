@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.nucleotides.codes import CODES
 from gangsaw.codecs.core.ragged import RaggedArray
-from gangsaw.tasks.search.fm_index.by_rows import RowIndex, count_row_ranges
 from gangsaw.tasks.search.fm_index.byte_index import count_byte_values
 from gangsaw.tasks.search.fm_index.packed import Bytes
 from gangsaw.tasks.search.fm_index.row_index import RowIndex, count_row_ranges
@@ -27,7 +26,7 @@ LONGEST = 64  # longest scanned pattern: each base is compared at all remaining 
 COPIES = 4  # bytes of memory per base of a chunk: the text, its codes, comparison masks
 
 
-def located(
+def locate_in_chunk(
     text: IndexedText, number: int, index: RowIndex, patterns: RaggedArray
 ) -> tuple[Positions, Positions]:
     """Locate patterns in a chunk by its index, or by a scan of its text if they occur often.
@@ -54,7 +53,7 @@ def located(
     which, place = index.locate_in_ranges(rows[sparse])
     parts = [(sparse[which], place)]
     find = _finder(text, number)
-    for one in np.flatnonzero(is_dense):
+    for one in np.flatnonzero(is_dense).tolist():
         own = find(patterns[one])
         parts.append((np.full(own.size, one), own))
     return np.concatenate([one for one, _ in parts]), np.concatenate([own for _, own in parts])

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state.journal import FOLDER
 from gangsaw.tasks.store.state.manifest import MANIFEST
-from gangsaw.tasks.store.typed import fields_at, text_at
+from gangsaw.tasks.store.state_fields import fields_at, text_at
 
 JOB = f"{FOLDER}/job.json"  # job of an array in a store
 ORIGIN = f"{FOLDER}/stream.json"  # job of a stream before anything was read from it
@@ -42,7 +42,7 @@ class JobFolder:
     key : key of the identity: `JOB`, `ORIGIN` or `STEPS_JOB`
     """
 
-    place: Place
+    place: Prefix
     key: str = JOB
 
     @property

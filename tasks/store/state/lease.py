@@ -28,8 +28,8 @@ from zarr.storage import LocalStore
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.report import dry_run
 from gangsaw.tasks.store.holder import Holder
-from gangsaw.tasks.store.objects.files import resolved
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.files import resolve_links
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state.journal import FOLDER
 
 log = logging.getLogger(__name__)

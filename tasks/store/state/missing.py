@@ -31,7 +31,7 @@ from gangsaw.tasks.store.arrays.codec_pipeline import has_checksum
 from gangsaw.tasks.store.arrays.grids import regular_chunks
 from gangsaw.tasks.store.arrays.growth import growths_of
 from gangsaw.tasks.store.arrays.keys import ChunkKeys
-from gangsaw.tasks.store.objects.prefix import Place
+from gangsaw.tasks.store.objects.prefix import Prefix
 from gangsaw.tasks.store.state.job_folder import FolderState, JobFolder
 from gangsaw.tasks.store.state.journal import metadata_digest
 from gangsaw.tasks.store.state.manifest import Manifest, open_manifest

@@ -186,7 +186,7 @@ def _is_same(found: Buffer | None, wanted: Buffer) -> bool:
     return found is not None and found.to_bytes() == wanted.to_bytes()
 
 
-def discard_begun(final: Place, names: Collection[str], confirm: Callable[[], None]) -> None:
+def discard_begun(final: Prefix, names: Collection[str], confirm: Callable[[], None]) -> None:
     """Remove the unfinished output of the last job on arrays of these names.
 
     The lease of `final` is held. An old store that the job would have replaced stays.
@@ -201,11 +201,11 @@ def discard_begun(final: Place, names: Collection[str], confirm: Callable[[], No
         return
 
 
-def _is_unfinished(place: Place, names: Collection[str]) -> bool:
+def _is_unfinished(place: Prefix, names: Collection[str]) -> bool:
     return any(JobFolder(place / name).state is FolderState.UNFINISHED for name in names)
 
 
-def _is_job(place: Place, jobs: Mapping[str, Job]) -> bool:
+def _is_job(place: Prefix, jobs: Mapping[str, Job]) -> bool:
     return not place.is_empty and any(JobFolder(place / name).has_job for name in jobs)
 
 

@@ -63,6 +63,7 @@ def count(
     with extras_named():
         from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
         from gangsaw.tasks.tcr.store import job
+        from gangsaw.tasks.tcr.store.choice import CountChoice, PhaseProgress
 
     refuse_resume(repertoire, resume=store.resume)
     # workers of other machines can read files next to the target
@@ -72,7 +73,7 @@ def count(
         setup = setup_of(genes, paths, rows, store, donors)
         if not rows.keep_going:
             job.check_inputs(inputs, setup)  # report mistakes before waiting for a cluster
-        choice = job.CountChoice(rows.dropped, store.resume, store.overwrite, rows.keep_going)
+        choice = CountChoice(rows.dropped, store.resume, store.overwrite, rows.keep_going)
         run = partial(job.count_repertoires, inputs, target, setup, choice=choice)
         if dry_run:
             show_plan(run, cluster, as_json=printed.as_json)
@@ -82,7 +83,7 @@ def count(
                 summary = run(
                     client=client,
                     options=functions.options_for(cluster.device, client),
-                    progress=job.PhaseProgress(
+                    progress=PhaseProgress(
                         on_read=bar and bar("read", _files, "waiting"),
                         on_count=bar and bar("count", references, "waiting"),
                     ),

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 COPIES = 3
 
 
-@job_of("count", "target")
+@count_as_job("count", "target")
 def count_repertoires(
     inputs: Sequence[Input],
     target: str | Path | Store,

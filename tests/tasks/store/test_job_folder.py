@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.state.job_folder import (
     STEPS_JOB,
     FolderOwner,
@@ -18,7 +18,7 @@ from gangsaw.tasks.store.state.manifest import MANIFEST
 
 
 def test_owner_of_a_folder(tmp_path: Path) -> None:
-    folder = JobFolder(open_place(tmp_path / "steps", writable=True), STEPS_JOB)
+    folder = JobFolder(open_prefix(tmp_path / "steps", writable=True), STEPS_JOB)
     assert folder.owner(b"mine") is FolderOwner.NOBODY
     assert not folder.has_job
     assert folder.claim(b"mine")
@@ -28,7 +28,7 @@ def test_owner_of_a_folder(tmp_path: Path) -> None:
 
 
 def test_another_job_does_not_claim_it(tmp_path: Path) -> None:
-    folder = JobFolder(open_place(tmp_path, writable=True))
+    folder = JobFolder(open_prefix(tmp_path, writable=True))
     assert folder.claim(b"mine")
     assert not folder.claim(b"yours")
     assert folder.claim(b"mine")
@@ -36,7 +36,7 @@ def test_another_job_does_not_claim_it(tmp_path: Path) -> None:
 
 
 def test_state_of_a_job(tmp_path: Path) -> None:
-    place = open_place(tmp_path, writable=True)
+    place = open_prefix(tmp_path, writable=True)
     folder = JobFolder(place)
     states = [folder.state]
     folder.claim(b"mine")
@@ -54,7 +54,7 @@ def test_state_of_a_job(tmp_path: Path) -> None:
 
 
 def test_fields_of_the_identity(tmp_path: Path) -> None:
-    folder = JobFolder(open_place(tmp_path, writable=True))
+    folder = JobFolder(open_prefix(tmp_path, writable=True))
     assert folder.fields() is None
     assert folder.text("source") == ""
     folder.claim(b'{"source": "a.raw", "n_chunks": 3}')

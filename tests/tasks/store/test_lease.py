@@ -33,7 +33,7 @@ from gangsaw.tasks.store.objects.partial import partial_path
 from gangsaw.tasks.store.objects.prefix import Prefix, open_prefix
 from gangsaw.tasks.store.processes import is_alive, start_time_of
 from gangsaw.tasks.store.state import lease as leases
-from gangsaw.tasks.store.state.lease import Lease, LeaseLost, lease_of, leased
+from gangsaw.tasks.store.state.lease import Lease, LeaseLost, hold_lease, lease_of
 
 
 @pytest.fixture(params=["folder", "memory", "address"])

@@ -12,7 +12,7 @@ import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.jobs.figures.report import describe
 from gangsaw.tasks.jobs.steps.work_folder import begin_steps
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.state.history import HISTORY
 from gangsaw.tasks.store.state.job_folder import JOB as TARGET_JOB
 from gangsaw.tasks.store.state.job_folder import STEPS_JOB
@@ -23,7 +23,7 @@ from gangsaw.tasks.store.state.records import (
     unpack_batches,
     unpack_records,
 )
-from gangsaw.tasks.store.typed import as_count, read_fields, text_at
+from gangsaw.tasks.store.state_fields import as_count, read_fields, text_at
 
 WRONG = (None, "x", [], {}, -1, 1.5, True, 1 << 80)
 FIELDS = ("format", "job", "first", "count", "raw_bytes", "batches")

@@ -99,7 +99,7 @@ def _distances(queries: SequenceInput, targets: SequenceInput, mode: str) -> Pla
     words = -(-rows[short] // WORD)
     order = short[np.lexsort((columns[short], words))]
     batch.distances(pairs, order, FREE[mode], out)
-    for i in np.flatnonzero(~empty & (rows > LONG)):
+    for i in np.flatnonzero(~empty & (rows > LONG)).tolist():
         query, target = (of[i] for of in pairs)
         out[i] = _long(query, target, FREE[mode])
     return out

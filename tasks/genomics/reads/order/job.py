@@ -64,7 +64,7 @@ from gangsaw.tasks.jobs.steps.step_objects import (
     compute_missing,
 )
 from gangsaw.tasks.sources.source import StageResources
-from gangsaw.tasks.store.objects.prefix import open_place
+from gangsaw.tasks.store.objects.prefix import open_prefix
 from gangsaw.tasks.store.state.job_folder import STEPS_JOB, JobFolder
 from gangsaw.tasks.store.state.records import Records
 
@@ -147,7 +147,7 @@ class _OrderJob:
 
     def _begin(self) -> None:
         """Write the job's description to the folder; raise BadParams for another job's folder."""
-        folder = JobFolder(open_place(self.room.folder, writable=True), STEPS_JOB)
+        folder = JobFolder(open_prefix(self.room.folder, writable=True), STEPS_JOB)
         if not folder.claim(self._own().encode()):
             raise BadParams(
                 f"{self.room.folder} holds a different job: resume with the same source and "
