@@ -48,7 +48,10 @@ autodoc_typehints = "none"  # docstrings state types, shapes and units
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
-nitpick_ignore_regex = [("py:.*", r"(numpy|dask|distributed|xarray|zarr|numcodecs|pyarrow)\..*")]
+nitpick_ignore_regex = [
+    ("py:.*", r"(numpy|dask|distributed|xarray|zarr|numcodecs|pyarrow)\..*"),
+    ("py:class", r"gangsaw\.codecs\.\w+\.params\.Params"),  # parameters are in the codec's page
+]
 
 # Page
 html_theme = "pydata_sphinx_theme"

@@ -39,8 +39,8 @@ class Bwt(BlockCodec):
 
     References
     ----------
-    .. [1] M. Burrows and D. J. Wheeler, "A Block-sorting Lossless Data Compression Algorithm",
-       SRC Research Report 124, 1994.
+    .. [1] M. Burrows and D. J. Wheeler, "A Block-sorting Lossless Data Compression Algorithm", SRC
+       Research Report 124, 1994.
 
     Examples
     --------

@@ -43,8 +43,7 @@ class Dna(BlockCodec):
     References
     ----------
     .. [1] Satyanvesh, Kaliuday and Baruah, "High Performance Implementation for Aligning Compressed
-    DNA
-       Sequences", 2015.
+       DNA Sequences", 2015.
     .. [2] J. Duda, "Asymmetric numeral systems", 2013, arXiv:1311.2540.
 
     Examples

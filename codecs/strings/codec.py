@@ -33,8 +33,8 @@ class Strings(BytesCodec):
 
     References
     ----------
-    .. [1] M. Burrows and D. J. Wheeler, "A Block-sorting Lossless Data Compression Algorithm",
-       SRC Research Report 124, 1994: the transform of the default inner codec.
+    .. [1] M. Burrows and D. J. Wheeler, "A Block-sorting Lossless Data Compression Algorithm", SRC
+       Research Report 124, 1994: the transform of the default inner codec.
 
     Examples
     --------

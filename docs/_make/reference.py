@@ -101,7 +101,8 @@ def _write_commands(folder: Path) -> None:
         if path.name not in wanted:
             path.unlink()
     rows = [
-        (f"[`gangsaw {name}`]({page}.md)", " ".join(text.split())) for page, name, text in names
+        (f"[`gangsaw {name}`](commands/{page}.md)", " ".join(text.split()))
+        for page, name, text in names
     ]
     lines = ["# Command line", "", *table(("command", "use"), rows), ""]
     lines += ["Exit codes: 0 done, 1 failure, 2 wrong use, 130 interrupted.", ""]
@@ -157,6 +158,9 @@ MODULES = {
     "gangsaw": "Stores: compress, verify, open, export",
     "gangsaw.xarray": "Accessor of xarray objects",
     "gangsaw.codecs": "Codecs for Zarr",
+    "gangsaw.codecs.ccsds123": "CCSDS-123 streams and parameters",
+    "gangsaw.codecs.visibility": "Visibilities step by step",
+    "gangsaw.tasks.append": "Stores that grow",
     "gangsaw.reads": "Sequencing reads",
     "gangsaw.genomes": "Genomes",
     "gangsaw.align": "Alignment of sequences",
@@ -177,28 +181,31 @@ def public_names() -> dict[str, list[str]]:
 
 def _write_api(folder: Path) -> None:
     """Write a page for each public module, and their index."""
+    shown: dict[int, str] = {}  # page of each name, by its value
     for module, names in public_names().items():
         if module == "gangsaw.codecs":  # classes of Zarr v2 are derived from the others
             names = [name for name in names if not name.endswith("V2")]
-        _write(folder / f"{module}.rst", "\n".join(_module_lines(module, names)))
+        _write(folder / f"{module}.rst", "\n".join(_module_lines(module, names, shown)))
     rows = [(f"[`{module}`]({module}.rst)", title) for module, title in MODULES.items()]
     lines = ["# Python", "", *table(("module", "use"), rows), ""]
     lines += ["```{toctree}", ":hidden:", "", *MODULES, "```"]
     _write(folder / "index.md", "\n".join(lines))
 
 
-def _module_lines(module: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of the page of a module: a table of its names, then each of them."""
+def _module_lines(module: str, names: Sequence[str], shown: dict[int, str]) -> Iterator[str]:
+    """Yield the lines of the page of a module: a table of its names, then each of them.
+
+    What an earlier page shows is a link to it.
+    """
+    values = {name: getattr(import_module(module), name) for name in names}
+    new = [name for name, value in values.items() if id(value) not in shown]
     yield from (module, "=" * len(module), "", f".. currentmodule:: {module}", "")
-    yield from (
-        f"{MODULES[module]}.",
-        "",
-        ".. autosummary::",
-        "",
-        *(f"   {name}" for name in names),
-    )
-    for name in names:
-        value = getattr(import_module(module), name)
+    yield from (f"{MODULES[module]}.", "", ".. autosummary::", "", *(f"   {name}" for name in new))
+    for name, value in values.items():
+        if name not in new:
+            yield from ("", f"``{module}.{name}`` is :obj:`{shown[id(value)]}`.")
+            continue
+        shown[id(value)] = f"{module}.{name}"
         is_error = isinstance(value, type) and issubclass(value, BaseException)
         kind = "autoexception" if is_error else "autoclass" if isinstance(value, type) else None
         kind = kind or ("autofunction" if callable(value) else "autodata")

@@ -79,7 +79,7 @@ def encoding(
 
     See Also
     --------
-    compress : Write a store without xarray.
+    gangsaw.compress : Write a store without xarray.
 
     Examples
     --------

@@ -158,9 +158,9 @@ def index_job(
     References
     ----------
     .. [1] P. Ferragina and G. Manzini, "Opportunistic data structures with applications", FOCS
-    2000. .. [2] T. Gagie, G. Navarro and N. Prezza, "Fully functional suffix trees and optimal text
-    searching
-       in BWT-runs bounded space", Journal of the ACM 67(1), 2020.
+       2000.
+    .. [2] T. Gagie, G. Navarro and N. Prezza, "Fully functional suffix trees and optimal text
+       searching in BWT-runs bounded space", Journal of the ACM 67(1), 2020.
 
     Examples
     --------

@@ -180,8 +180,7 @@ def associate(
     References
     ----------
     .. [1] H. Wang and C. Leng, "Unified LASSO estimation by least squares approximation", Journal
-    of
-       the American Statistical Association 102, 1039-1048, 2007.
+       of the American Statistical Association 102, 1039-1048, 2007.
 
     Examples
     --------

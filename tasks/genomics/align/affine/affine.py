@@ -83,8 +83,7 @@ def smith_waterman(
     References
     ----------
     .. [1] T. F. Smith and M. S. Waterman, "Identification of common molecular subsequences",
-    Journal of
-       Molecular Biology 147, 195-197, 1981.
+       Journal of Molecular Biology 147, 195-197, 1981.
     .. [2] O. Gotoh, "An improved algorithm for matching biological sequences", Journal of Molecular
        Biology 162, 705-708, 1982.
 
@@ -178,8 +177,8 @@ def needleman_wunsch(
     References
     ----------
     .. [1] S. B. Needleman and C. D. Wunsch, "A general method applicable to the search for
-    similarities
-       in the amino acid sequence of two proteins", Journal of Molecular Biology 48, 443-453, 1970.
+       similarities in the amino acid sequence of two proteins", Journal of Molecular Biology 48,
+       443-453, 1970.
     .. [2] O. Gotoh, "An improved algorithm for matching biological sequences", Journal of Molecular
        Biology 162, 705-708, 1982.
 

@@ -98,8 +98,7 @@ def ungapped(
     References
     ----------
     .. [1] Satyanvesh, Kaliuday and Baruah, "High Performance Implementation for Aligning Compressed
-    DNA
-       Sequences", 2015.
+       DNA Sequences", 2015.
 
     Examples
     --------
@@ -216,8 +215,7 @@ def gapped(
     References
     ----------
     .. [1] Satyanvesh, Kaliuday and Baruah, "High Performance Implementation for Aligning Compressed
-    DNA
-       Sequences", 2015.
+       DNA Sequences", 2015.
 
     Examples
     --------
