@@ -23,6 +23,7 @@ GENERATED = re.compile(
 )
 FOUND = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [path for path in FOUND if not GENERATED.search(str(path))]
+END = r"(?<=[.!?:])(?<!\b[A-Z]\.)\s+(?=[A-Z\[*\"])"  # of a sentence, not of an initial
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 
@@ -41,8 +42,8 @@ def paragraphs(text: str) -> list[str]:
 
 def sentences(paragraph: str) -> list[str]:
     """Return the sentences of a paragraph; code and targets of links count as one word."""
-    plain = re.sub(r"`[^`]*`", "code", re.sub(r"\]\([^)]*\)", "]", paragraph))
-    return [one for one in re.split(r"(?<=[.!?:])\s+(?=[A-Z\[*\"])", plain) if one.strip()]
+    plain = re.sub(r"`[^`]*`", "Code", re.sub(r"\]\([^)]*\)", "]", paragraph))
+    return [one for one in re.split(END, plain) if one.strip()]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=IDS)
