@@ -102,11 +102,21 @@ def parameter_names(name: str) -> tuple[str, ...]:
 
     The result is also () if it cannot be imported: `named_class` reports the reason.
     """
+    return tuple(_parameter_types(name))
+
+
+def is_whole_number(name: str, parameter: str) -> bool:
+    """Return True if a codec's parameter is a single integer, such as a block of bytes."""
+    return _parameter_types(name).get(parameter) in ("int", int)
+
+
+def _parameter_types(name: str) -> dict[str, object]:
+    """Return the type of each parameter of a codec, as its dataclass declares it."""
     try:
         kind = getattr(import_module(f"{package(name)}.params"), "Params", None)
     except ImportError:
-        return ()
-    return () if kind is None else tuple(field.name for field in fields(kind))
+        return {}
+    return {} if kind is None else {field.name: field.type for field in fields(kind)}
 
 
 def named_class(name: str) -> type[NamedCodec]:

@@ -156,14 +156,14 @@ class OpenArray:
 
 
 def _coder_of(array: AnyArray, grid: ChunkGrid) -> ChunkCoder | None:
-    """Return the coder of an array if each chunk is one frame of tiled blocks; else None."""
+    """Return the coder of an array if each chunk is one frame of blocks; else None."""
     found = array.metadata
     if not isinstance(found, ArrayV3Metadata) or array.shards is not None:
         return None
     if len(found.codecs) != 1 or not isinstance(codec := found.codecs[0], BlockCodec):
         return None
     coder = codec.coder(grid.chunks, array.dtype)
-    return coder if coder.grid.is_tiled and coder.grid.n_blocks else None
+    return coder if coder.grid.n_blocks else None
 
 
 class _LostSamples(NamedTuple):
@@ -199,7 +199,7 @@ class _DamagedFrame:
         out, bad = self._decode_without(runs, dict(_wrong_sums(runs)))
         lost = []
         for block, reason in bad.items():
-            places = tuple((s.start, s.stop) for s in self.coder.grid.slices(block))
+            places = self._ranges_of(block)
             found = self._decode_parts(places[0], out) if self._has_parts else [places]
             lost += [_LostSamples(block, ranges, reason) for ranges in found]
         return out, lost
@@ -224,10 +224,24 @@ class _DamagedFrame:
                     raise CorruptChunk("its blocks can be read now, and could not before")
                 return out, bad
 
+    def _ranges_of(self, block: int) -> Ranges:
+        """Return the range of a block along each axis of the chunk.
+
+        A block of bytes that ends within a row counts as the whole row.
+        """
+        grid = self.coder.grid
+        spans = grid.slices(block)
+        if grid.is_tiled:
+            return tuple((span.start, span.stop) for span in spans)
+        rest = grid.chunk_shape[1:]
+        row_bytes, (span,) = self.dtype.itemsize * prod(rest), spans
+        return (span.start // row_bytes, -(-span.stop // row_bytes)), *((0, n) for n in rest)
+
     @property
     def _has_parts(self) -> bool:
-        """True if parts of a block (lanes) have checksums of their own."""
-        return self.coder.plan.lanes_for is not None and self.coder.layout.sums_lanes
+        """True if parts of a block (lanes) have checksums of their own, along a single axis."""
+        has_sums = self.coder.plan.lanes_for is not None and self.coder.layout.sums_lanes
+        return has_sums and len(self.coder.grid.chunk_shape) == 1
 
     def _decode_parts(self, place: tuple[int, int], out: NumpyArray) -> list[Ranges]:
         """Decode the intact parts of a block into `out`; return the ranges of the damaged ones.

@@ -150,10 +150,12 @@ class Recipe:
             wanted["block"] = list(self.block)
         if self.codec != "auto":
             meant = codec_table.full_name(self.codec)
-            return [wanted if choice.coded_by == meant else {} for choice in choices]
-        known = [_parameter_names(choice) for choice in choices]
-        others = wanted.keys() - frozenset().union(*known)
-        return [{n: v for n, v in wanted.items() if n in own | others} for own in known]
+            found = [wanted if choice.coded_by == meant else {} for choice in choices]
+        else:
+            known = [_parameter_names(choice) for choice in choices]
+            others = wanted.keys() - frozenset().union(*known)
+            found = [{n: v for n, v in wanted.items() if n in own | others} for own in known]
+        return list(map(_with_single_block, choices, found))
 
     def _codec(
         self, array: SourceArray, facts: ArrayFacts, choice: Choice, changes: Mapping[str, object]
@@ -175,6 +177,9 @@ class Recipe:
         meant = {c.coded_by for c in ours}
         if self.codec != "auto":
             meant &= {codec_table.full_name(self.codec)}
+            is_other = self.codec not in (PLAIN, "none")
+            if arrays and not meant and is_other:
+                raise BadParams(f"no array can be stored with {self.codec}: {where}")
         if (self.params or self.block is not None) and not meant:
             raise BadParams(f"no array takes codec parameters or a block: {where}")
 
@@ -202,6 +207,14 @@ def _log_choices(
         able = [f"{n} {REASONS[g]}" for n, g in grades.items() if g > Grade.ON_REQUEST]
         why = "as you said" if by_user else "; ".join(able) or "no codec is for such content"
         log.info("%s: %s", _target_of(array, choice), why)
+
+
+def _with_single_block(choice: Choice, changes: dict[str, object]) -> dict[str, object]:
+    """Return a codec's parameters, with `--block N` as a number where its block is one."""
+    match changes.get("block"), choice.coded_by:
+        case [extent], str(name) if codec_table.is_whole_number(name, "block"):
+            return {**changes, "block": extent}
+    return changes
 
 
 def _option_names(choice: Choice) -> set[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+import zarr
 from helpers.damage import flip
 from numpy.typing import NDArray
 
@@ -220,3 +221,22 @@ def test_other_sources_have_no_blocks(tmp_path: Path) -> None:
     (tmp_path / "a.hdr").write_text(header)
     with pytest.raises(BadParams, match=r"a\.hdr is ENVI: .* leave --damaged out"):
         gangsaw.decompress(tmp_path / "a.hdr", tmp_path / "b.zarr", damaged="fill")
+
+
+@pytest.mark.parametrize("shape", [(6000,), (60, 100)])
+def test_blocks_of_bytes_are_filled_alone(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    """One axis: the samples of the damaged block are listed; two: the rows that it touches."""
+    items = np.random.default_rng(3).integers(1, 900, shape).astype("<u2")
+    source = tmp_path / "source.zarr"
+    zarr.create_group(source).create_array("items", data=items, chunks=shape)
+    gangsaw.compress(source, tmp_path / "a.zarr", codec="bwt", params={"block": 3050})
+    flip(tmp_path / "a.zarr" / "items" / "c" / "/".join("0" * len(shape)), 0.6)
+    done = gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "b.zarr", damaged="fill")
+    (lost,) = done.damaged
+    found = zarr.open_array(tmp_path / "b.zarr" / "items", mode="r")[:]
+    first = 1525 * lost.block
+    wrong = np.flatnonzero(found != items)
+    assert (wrong.min(), wrong.max()) == (first, first + 1524)
+    row = items[0].size
+    assert lost.ranges[0] == (first // row, -(-(first + 1525) // row))
+    assert not found.reshape(-1)[first : first + 1525].any()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -178,14 +179,21 @@ def test_genomes_of_a_collection(tmp_path: Path) -> None:
     assert {one.unit for one in done.skipped} == {"one.fa: record", "two.fa: record"}
 
 
-def test_lines_of_texts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", [{"chunks": (1 << 16,)}, {"params": {"block": 1 << 16}}])
+def test_lines_of_texts(tmp_path: Path, layout: dict[str, Any]) -> None:
+    """Chunks of one block each, or blocks of one chunk: what is around a damaged one stays."""
     rng = np.random.default_rng(6)
     lengths = rng.integers(1, 300, 4000)
     lines = [b"%d %b\n" % (i, bytes(rng.integers(97, 122, n, "u1"))) for i, n in enumerate(lengths)]
     (tmp_path / "a.log").write_bytes(b"".join(lines))
-    gangsaw.compress(tmp_path / "a.log", tmp_path / "a.zarr", chunks=(1 << 16,))
-    for chunk in (0, 3, 4):
-        flip(tmp_path / f"a.zarr/text/c/{chunk}")
+    gangsaw.compress(tmp_path / "a.log", tmp_path / "a.zarr", **layout)
+    chunks = tmp_path / "a.zarr" / "text" / "c"
+    if "params" in layout:
+        for share in (0.1, 0.4, 0.5):  # of ten blocks, of which the fifth is next to the sixth
+            flip(chunks / "0", share)
+    else:
+        for chunk in (0, 3, 4):
+            flip(chunks / str(chunk))
     done = gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "b.log", damaged="skip")
     kept = (tmp_path / "b.log").read_bytes().splitlines(keepends=True)
     assert set(kept) < set(lines)

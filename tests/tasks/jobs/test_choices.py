@@ -148,6 +148,16 @@ def test_parameters_go_to_the_codec_that_is_meant(name: str) -> None:
         Recipe(name, {"modes": "pack"}).codecs(genome(), None)
 
 
+def test_a_block_of_one_extent_is_a_number_where_the_codec_has_one(tmp_path: Path) -> None:
+    """`--block 4096` of a codec of bytes, as `--block 4,32,32` of one of images."""
+    (tmp_path / "a.txt").write_text("one line and another\n" * 999)
+    gangsaw.compress(tmp_path / "a.txt", tmp_path / "a.zarr", block=(4096,))
+    (array,) = gangsaw.info(tmp_path / "a.zarr").arrays
+    assert array.params["block"] == 4096
+    with pytest.raises(BadParams, match="block must be"):
+        gangsaw.compress(tmp_path / "a.txt", tmp_path / "b.zarr", block=(4096, 2))
+
+
 def test_one_axis_is_no_image() -> None:
     source = Holder((image(np.zeros(5, "u2"), ("x",)),))
     with pytest.raises(BadParams, match="codes two axes or more"):

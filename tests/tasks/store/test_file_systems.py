@@ -91,7 +91,7 @@ assert np.array_equal(np.fromfile(root / "a.raw", "u2").reshape(values.shape), v
 gangsaw.compress(root / "e.hdr", root / "back.zarr")
 assert np.array_equal(np.ravel(gangsaw.open(root / "back.zarr")["data"]), values.ravel())
 assert xr.load_dataset(root / "a.nc")["data"].equals(data["data"])
-with lease.hold_lease(lease.Place(lease.LocalStore(target))):
+with lease.hold_lease(lease.Prefix(lease.LocalStore(target))):
     try:
         gangsaw.compress(data, target, overwrite=True)
         assert False, "it is held"
