@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 # fields of an array that are left out of JSON
 NOT_FIGURES = ("lane_dim", "lane_axis", "mapped", "survey", "bits", "is_far", "summary", "picture")
 AT_ONCE = 256  # chunks whose indexes are fetched together
+BY_ITEM = ("scale_offset", "cast_value")  # codecs of Zarr that convert each item alone
 MOST_LISTED = 1 << 14  # chunks of an array that are listed over a network: a request per thousand
 
 
@@ -224,10 +225,10 @@ class _Survey:
         self.params: Mapping[str, object] = self.named.params.to_dict() if self.named else {}
         name = self.named.codec_name if self.named else ""
         self.capabilities = codec_table.capabilities().get(name, Capabilities())
-        # filters may transpose or pack an array, so that its axes are not those of the blocks
+        # other filters may transpose or pack an array: its axes would not be those of the blocks
         has_samples = bool(dims) and 0 not in self.grid.shape
         has_places = self.coder is not None and (self.coder.grid.is_tiled or len(dims) == 1)
-        drawn = has_places and has_samples and not array.filters
+        drawn = has_places and has_samples and _is_by_item(array)
         self.picture = self.capabilities.picture(self.params, dims) if drawn else None
         self.tally = BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
         is_mapped = has_samples and self.tally is None
@@ -394,6 +395,12 @@ def _filters(array: AnyArray) -> list[tuple[str, Mapping[str, object]]]:
     told = [cast("Mapping[str, object]", codec.to_dict()) for codec in codecs]
     settings = [cast("Mapping[str, object]", of.get("configuration", {})) for of in told]
     return [(str(of["name"]), own) for of, own in zip(told, settings, strict=True)]
+
+
+def _is_by_item(array: AnyArray) -> bool:
+    """Return True if all filters convert each item alone, so that axes stay those of the array."""
+    known = [name for name, _ in _filters(array) if name in BY_ITEM]
+    return len(known) == len(array.filters)
 
 
 def _of_filters(array: AnyArray) -> Mapping[str, object]:
