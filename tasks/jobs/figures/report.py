@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
+from zarr.abc.codec import ArrayBytesCodec
 from zarr.core.buffer import Buffer
 from zarr.core.metadata.v3 import ArrayV3Metadata
 
@@ -21,6 +21,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.plugins.selection import Capabilities
 from gangsaw.codecs.core.zarr.block_codec import handed_on
 from gangsaw.codecs.core.zarr.bytes_codec import BytesCodec
+from gangsaw.tasks.jobs.figures.array_filters import filter_settings, filters_of, is_by_item
 from gangsaw.tasks.jobs.figures.bits import ArrayBits, BitMap, BlockBits, ChunkBits
 from gangsaw.tasks.jobs.sizes import StoreSizes, made_of
 from gangsaw.tasks.store.arrays.chunks import ChunkGrid
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 # fields of an array that are left out of JSON
 NOT_FIGURES = ("lane_dim", "lane_axis", "mapped", "survey", "bits", "is_far", "summary", "picture")
 AT_ONCE = 256  # chunks whose indexes are fetched together
-BY_ITEM = ("scale_offset", "cast_value")  # codecs of Zarr that convert each item alone
 MOST_LISTED = 1 << 14  # chunks of an array that are listed over a network: a request per thousand
 
 
@@ -228,7 +228,7 @@ class _Survey:
         # other filters may transpose or pack an array: its axes would not be those of the blocks
         has_samples = bool(dims) and 0 not in self.grid.shape
         has_places = self.coder is not None and (self.coder.grid.is_tiled or len(dims) == 1)
-        drawn = has_places and has_samples and _is_by_item(array)
+        drawn = has_places and has_samples and is_by_item(array)
         self.picture = self.capabilities.picture(self.params, dims) if drawn else None
         self.tally = BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
         is_mapped = has_samples and self.tally is None
@@ -305,7 +305,7 @@ class _Survey:
         return math.prod(self.array.shape) * self.array.dtype.itemsize
 
     def _summary(self) -> Mapping[str, object]:
-        told, named = _of_filters(self.array), self.named
+        told, named = filter_settings(self.array), self.named
         if named is None:
             return told
         return {**told, **self.capabilities.summary(self.params, type(named)().params.to_dict())}
@@ -324,7 +324,7 @@ class _Survey:
         own = getattr(self.serializer, "codec_name", "")
         of_v3 = isinstance(self.array.metadata, ArrayV3Metadata)
         others = self.array.compressors if of_v3 or not own else ()
-        before = [name for name, _ in _filters(self.array)]
+        before = [name for name, _ in filters_of(self.array)]
         return ", ".join([*before, *filter(None, [own]), *map(_name, others)]) or "none"
 
     def _heads(self) -> Iterator[tuple[int, int, frame.Index | None]]:
@@ -385,23 +385,3 @@ def _name(codec: object) -> str:
     """Return the Zarr name of a Gangsaw codec, else the name of the class."""
     of_v2 = getattr(type(codec), "codec_id", "") if hasattr(codec, "codec") else ""
     return str(of_v2 or getattr(codec, "codec_name", type(codec).__name__))
-
-
-def _filters(array: AnyArray) -> list[tuple[str, Mapping[str, object]]]:
-    """Return name and configuration of each codec before the serializer."""
-    if not isinstance(array.metadata, ArrayV3Metadata):
-        return []
-    codecs = cast("tuple[ArrayArrayCodec, ...]", array.filters)
-    told = [cast("Mapping[str, object]", codec.to_dict()) for codec in codecs]
-    settings = [cast("Mapping[str, object]", of.get("configuration", {})) for of in told]
-    return [(str(of["name"]), own) for of, own in zip(told, settings, strict=True)]
-
-
-def _is_by_item(array: AnyArray) -> bool:
-    """Return True if all filters convert each item alone, so that axes stay those of the array."""
-    known = [name for name, _ in _filters(array) if name in BY_ITEM]
-    return len(known) == len(array.filters)
-
-
-def _of_filters(array: AnyArray) -> Mapping[str, object]:
-    return {name: value for _, own in _filters(array) for name, value in own.items()}

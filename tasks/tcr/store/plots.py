@@ -28,7 +28,7 @@ KINDS = {"all": "all paths", "no_d": "paths without D", "dp1": "paths of DP-1"}
 
 
 @dataclass(frozen=True)
-class Totals:
+class TotalPaths:
     """Total paths of references.
 
     Attributes
@@ -62,7 +62,7 @@ def draw_counts(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure
     return figure
 
 
-def read_totals(store: CountsStore, chunk: int) -> Totals:
+def read_totals(store: CountsStore, chunk: int) -> TotalPaths:
     """Return the total paths at the largest limits, of at most MAX_CHUNKS chunks of references.
 
     The chunks are spread evenly over the store.
@@ -78,7 +78,7 @@ def read_totals(store: CountsStore, chunk: int) -> Totals:
         rows = rows[:MAX_ROWS]
         found = read_columns(store, [column], rows, np.arange(len(rows)))
         counts.append(found[column.name])
-    return Totals(np.concatenate(counts), column, store.rows)
+    return TotalPaths(np.concatenate(counts), column, store.rows)
 
 
 def bin_edges(counts: NDArray[np.uint64]) -> NDArray[np.float64]:
@@ -90,7 +90,7 @@ def bin_edges(counts: NDArray[np.uint64]) -> NDArray[np.float64]:
     return np.logspace(low - 0.02, max(high, low) + 0.02, BINS + 1)
 
 
-def _draw_histogram(axes: Axes, found: Totals) -> None:
+def _draw_histogram(axes: Axes, found: TotalPaths) -> None:
     edges = bin_edges(found.counts)
     heights, _ = np.histogram(found.counts.astype(np.float64), edges)
     axes.stairs(heights, edges, color=ACCENT, fill=True)
