@@ -36,17 +36,18 @@ def write_fasta(path: Path, records: Sequence[tuple[str, Codes]]) -> Path:
 
 
 def genome_records(seed: int = 1) -> list[tuple[str, Codes]]:
-    """Return five records of 1.2 Mb together: repeats and tandem repeats make parts of them short.
+    """Return five records of 1.2 Mb together, parts of which have repeats.
 
-    chr2 holds a copy of a part of chr1 with 5 % substitutions, chr4 is rich in AT, and chr5 is
-    a tandem repeat.
+    chr2 has eight copies of 12 kb with 5 % substitutions, chr3 an inverted copy of 30 kb. chr4 is
+    rich in AT, and chr5 is a tandem repeat.
     """
     rng = np.random.default_rng(seed)
     first = rng.integers(0, 4, 420_000)
     second = rng.integers(0, 4, 330_000)
-    second[90_000:210_000] = substituted(first[150_000:270_000], 0.05, rng)
+    copies = np.resize(second[90_000:102_000], 96_000)
+    second[90_000:186_000] = substituted(copies, 0.05, rng)
     third = rng.integers(0, 4, 210_000)
-    third[70_000:140_000] = 3 - first[20_000:90_000][::-1]
+    third[66_000:96_000] = 3 - third[36_000:66_000][::-1]
     fourth = rng.choice(4, 150_000, p=[0.4, 0.1, 0.1, 0.4])
     fifth = substituted(np.resize(rng.integers(0, 4, 171), 90_000), 0.1, rng)
     names = ("chr1", "chr2", "chr3", "chr4", "chr5")
@@ -88,7 +89,9 @@ def write_reads(folder: Path, n: int = 6000, seed: int = 3) -> list[Path]:
             wrong = rng.random(READ_LENGTH) < 10.0 ** (-quality / 10)
             codes = np.where(wrong, (codes + 1) % 4, codes)
             letters = (quality + 33).astype(np.uint8).tobytes().decode()
-            lines.append(f"@run7:{1100 + i // 500}:{i}/{mate + 1}\n{text_of(codes)}\n+\n{letters}\n")
+            lines.append(
+                f"@run7:{1100 + i // 500}:{i}/{mate + 1}\n{text_of(codes)}\n+\n{letters}\n"
+            )
         path.write_text("".join(lines))
     return paths
 
@@ -128,9 +131,12 @@ def write_log(path: Path, n: int = 30_000, seed: int = 4) -> Path:
             address, page, status = "203.0.113.9", "/admin/login.php", 404
         elif rng.random() < 0.01:
             page, status = "/missing.html", 404
-        stamp = f"{1 + second // 86400:02}/Mar/2026:{second // 3600 % 24:02}:{second // 60 % 60:02}"
+        day, time = 1 + second // 86400, f"{second // 3600 % 24:02}:{second // 60 % 60:02}"
+        stamp = f"{day:02}/Mar/2026:{time}"
         size = int(rng.integers(200, 9000))
-        lines.append(f'{address} - - [{stamp}:{second % 60:02} +0000] "GET {page}" {status} {size}\n')
+        lines.append(
+            f'{address} - - [{stamp}:{second % 60:02} +0000] "GET {page}" {status} {size}\n'
+        )
         if i % 997 == 5:
             lines.append(f"{address} - - [{stamp}:00 +0000] connection reset by peer\n")
     path.write_text("".join(lines))
