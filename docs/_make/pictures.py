@@ -215,7 +215,7 @@ def search(folder: Path, work: Path) -> Numbers:
 
 
 def tcr(folder: Path, work: Path) -> Numbers:
-    """Draw the three plots of path counts and sharing of seeded repertoires side by side."""
+    """Draw the three plots of path counts and sharing of seeded repertoires in a column."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     from gangsaw.tasks.tcr import (
@@ -236,12 +236,12 @@ def tcr(folder: Path, work: Path) -> Numbers:
     found = associate([str(store)], table)
     drawn = []
     for figure in (plot_deciles(found), plot_paths(found), plot_n2(found)):
-        figure.set_size_inches(7.2, 4.6)
-        figure.set_dpi(90)
+        figure.set_size_inches(7.4, 4.0)
+        figure.set_dpi(100)
         canvas = FigureCanvasAgg(figure)
         canvas.draw()
         drawn.append(np.asarray(canvas.buffer_rgba())[..., :3])
-    save_pixels(np.concatenate(drawn, axis=1), folder / "tcr.png")
+    save_pixels(np.concatenate(drawn), folder / "tcr.png")
     return {
         "nucleotypes": found.nucleotypes,
         "shared": found.shared,
