@@ -27,10 +27,11 @@ import seeded_data
 RECORDINGS = Path(__file__).parents[1] / "_static" / "recordings"
 WIDTH = 88  # columns
 SECONDS = 300.0  # that a command may take
-DONE = 12  # chunks that are stored before a job is killed
+DONE = 24  # chunks that are stored before a job is killed
 MASKS = (
     (r"(?<= )\d+:\d\d(:\d\d)?(?=[ ,\n])", "m:ss"),
-    (r"\b[\d.,]+ ([kMG]?B|references|bases|reads|lines)/s", r"… \1/s"),
+    (r"\b[\d.,]+ [kMG]?B/s", "… MB/s"),
+    (r"\b[\d.,]+ references/s", "… references/s"),
     (r"\b[\d.]+ s\b", "… s"),
     (r"\b\d+(?= of them by an earlier run)", "n"),
     (r"\bspectral [\d.]+", "spectral"),
