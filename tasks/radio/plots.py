@@ -91,9 +91,14 @@ def _draw_waterfall(
     extent = (across.at(x.start), across.at(x.stop), down.at(y.stop), down.at(y.start))
     known = found.values[np.isfinite(found.values)]
     low, high = np.percentile(known, STRETCH) if known.size else (0.0, 1.0)
-    style = {"interpolation": "nearest", "aspect": "auto", "cmap": "viridis"}
     image = axes.imshow(
-        found.values, extent=extent, vmin=low, vmax=high if high > low else low + 1, **style
+        found.values,
+        extent=extent,
+        vmin=low,
+        vmax=high if high > low else low + 1,
+        interpolation="nearest",
+        aspect="auto",
+        cmap="viridis",
     )
     part = "" if found.is_whole else " (the middle)"
     axes.set_title(f"{found.name}{part}", fontsize=10, color=INK, loc="left")

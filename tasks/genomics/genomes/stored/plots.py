@@ -138,12 +138,14 @@ def _draw_collection(genome: GenomeInfo, arrays: Mapping[str, ArrayInfo]) -> Fig
 
 
 def _with_genomes(figure: Figure, axes: Axes, genome: GenomeInfo, stored: int) -> Figure:
+    from matplotlib.ticker import MaxNLocator
+
     residues = np.array([sample.residues for sample in genome.samples])
     edges, unit = scaled_edges(np.array([0, residues.max()]), "b")
     scale = residues.max() / edges[-1] if edges[-1] else 1.0
     axes.bar(np.arange(1, len(residues) + 1), residues / scale, color=SOFT, edgecolor=INK, lw=0.4)
     axes.set_title("length of each genome", fontsize=10, color=INK, loc="left")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     label_axes(axes, f"residues, {unit}", "genome of the collection")
     axes.spines[["top", "right"]].set_visible(False)
     n, bits = len(residues), 8 * stored / max(1, genome.residues)
