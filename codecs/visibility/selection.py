@@ -82,11 +82,21 @@ class _Capabilities(Capabilities):
         return {k: v for k, v in params.items() if k in first or usual[k] != v}
 
     def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:
-        """Return the picture of an array for `info --plot`, over time and frequency if known."""
-        letters = str(params["axes"])
-        if {"t", "f"} <= set(letters) and len(letters) == len(dims):
-            return Picture((letters.index("t"), letters.index("f")))
-        return super().picture(params, dims)
+        """Return the picture of an array for `info --plot`, over time and frequency if known.
+
+        Tables of rows have no axis of time: they are drawn over rows and frequency.
+        """
+        letters, usual = str(params["axes"]), super().picture(params, dims).axes
+        if len(letters) != len(dims) or len(dims) < 2:
+            return Picture(usual, kind="visibilities")
+        time, frequency = letters.find("t"), letters.find("f")
+        if time < 0 and "row" in dims:
+            time = dims.index("row")
+        if min(time, frequency) < 0:
+            return Picture(usual, kind="visibilities")
+        if not _is_interferometric(dims) and frequency < time:  # "t" is only the best axis
+            return Picture((frequency, time), kind="visibilities")
+        return Picture((time, frequency), kind="visibilities")
 
 
 CAPABILITIES = _Capabilities()

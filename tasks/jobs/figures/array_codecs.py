@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
+BY_ITEM = ("scale_offset", "cast_value")  # codecs of Zarr that convert each item alone
+
 
 def block_codec_of(array: AnyArray, chunks: tuple[int, ...]) -> BlockCodec | None:
     """Return the array codec of the chunks, in either Zarr format; None for a compressor."""
@@ -49,6 +51,12 @@ def filters_of(array: AnyArray) -> list[tuple[str, Mapping[str, object]]]:
     told = [cast("Mapping[str, object]", codec.to_dict()) for codec in codecs]
     settings = [cast("Mapping[str, object]", of.get("configuration", {})) for of in told]
     return [(str(of["name"]), own) for of, own in zip(told, settings, strict=True)]
+
+
+def is_by_item(array: AnyArray) -> bool:
+    """Return True if all filters convert each item alone, so that axes stay those of the array."""
+    known = [name for name, _ in filters_of(array) if name in BY_ITEM]
+    return len(known) == len(array.filters)
 
 
 def filter_settings_of(array: AnyArray) -> Mapping[str, object]:

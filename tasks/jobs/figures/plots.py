@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins import entry_points
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-GROUP = "gangsaw.pictures"  # functions that return a figure of an array, by `Picture.kind`
+# functions that return a figure: of an array, by `Picture.kind`; of a whole store, by the name of
+# an attribute of its group
+GROUP = "gangsaw.pictures"
 MAX_VALUES = 64  # blocks of a map up to which their bits are also written as numbers
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -46,16 +49,20 @@ def plot_store(info: StoreInfo, path: Path) -> None:
 
 
 def figure_of(info: StoreInfo) -> Figure:
-    """Return a plot of the largest array with known blocks, else of the largest array.
+    """Return the plot of the store's domain, else of its main array.
 
+    The main array is the largest one with known blocks, else the largest one.
     Raises BadParams for a store without samples.
     """
     mapped = _largest(info)
-    several = entry_points.find_entries(GROUP).get(mapped.picture)
-    draw: Draw | None = (
-        None if several is None else entry_points.load_first(several, lambda found: found)
-    )
-    if draw is None or mapped.block_bits is None:
+    domains = entry_points.find_entries(GROUP)
+    names = [name for name in sorted(domains) if name in info.source.attrs]
+    if mapped.picture in domains and mapped.block_bits is not None:
+        names.append(mapped.picture)
+    if not names:
+        return draw_blocks(mapped)
+    draw: Draw | None = entry_points.load_first(domains[names[0]], lambda found: found)
+    if draw is None:
         return draw_blocks(mapped)
     array = next(array for array in info.source.there if array.name == mapped.name)
     return draw(mapped, array, info.source)
@@ -122,13 +129,50 @@ def _write_values(axes: Axes, blocks: BitMap) -> None:
 
 
 def _draw_line(axes: Axes, blocks: BitMap, part: str) -> None:
-    axes.stairs(blocks.bits, blocks.edges[0], color=ACCENT, fill=True, alpha=0.18)
-    axes.stairs(blocks.bits, blocks.edges[0], color=ACCENT, lw=1.3, baseline=None)
-    axes.set_xlim(blocks.edges[0][0], blocks.edges[0][-1])
-    axes.set_ylim(0, None)
+    draw_steps(axes, blocks.bits, blocks.edges[0])
     axes.set_title(f"bits/sample of each {part}", fontsize=10, color=INK, loc="left")
-    axes.grid(axis="y", color=SOFT, lw=0.6)
     label_axes(axes, "bits/sample", blocks.dims[0])
+
+
+def draw_steps(axes: Axes, bits: NDArray[np.float64], edges: NDArray[np.generic]) -> None:
+    """Draw bits of parts of an axis as filled steps from zero.
+
+    Parameters
+    ----------
+    bits : (parts,) float64
+    edges : (parts + 1,) offsets of the parts, and the end of the axis
+    """
+    axes.stairs(bits, edges, color=ACCENT, fill=True, alpha=0.18)
+    axes.stairs(bits, edges, color=ACCENT, lw=1.3, baseline=None)
+    axes.set_xlim(edges[0], edges[-1])
+    axes.set_ylim(0, None)
+    axes.grid(axis="y", color=SOFT, lw=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def scaled_edges(edges: NDArray[np.int64], unit: str) -> tuple[NDArray[np.float64], str]:
+    """Return offsets in thousands, millions or billions of a unit, and the name of that unit.
+
+    The last offset is at least one of the unit: 1,500 in "B" is 1.5 kB.
+    """
+    last = int(edges[-1])
+    power = next((power for power in (3, 2, 1) if last >= 1000**power), 0)
+    return edges / 1000**power, f"{('', 'k', 'M', 'G')[power]}{unit}"
+
+
+def draw_mean(axes: Axes, bits: float, text: str) -> None:
+    """Draw a dashed line at a mean of bits, with its text above the left end."""
+    axes.axhline(bits, color=INK, lw=0.8, ls="--")
+    axes.annotate(
+        text,
+        (0, bits),
+        xycoords=axes.get_yaxis_transform(),
+        xytext=(4, 3),
+        textcoords="offset points",
+        fontsize=8,
+        color=INK,
+    )
 
 
 def label_axes(axes: Axes, down: str, across: str) -> None:

@@ -25,6 +25,7 @@ from gangsaw.tasks.jobs.figures.array_codecs import (
     codec_name_of,
     filter_settings_of,
     filters_of,
+    is_by_item,
 )
 from gangsaw.tasks.jobs.figures.bits import ArrayBits, BitMap, BlockBits, ChunkBits
 from gangsaw.tasks.jobs.sizes import StoreSizes, original_bytes_of
@@ -248,10 +249,10 @@ class _Survey:
         self.params: Mapping[str, object] = self.named.params.to_dict() if self.named else {}
         name = self.named.codec_name if self.named else ""
         self.capabilities = codec_table.capabilities().get(name, Capabilities())
-        # filters may transpose or pack an array, so that its axes are not those of the blocks
+        # other filters may transpose or pack an array: its axes would not be those of the blocks
         has_samples = bool(dims) and 0 not in self.grid.shape
         has_places = self.coder is not None and (self.coder.grid.is_tiled or len(dims) == 1)
-        drawn = has_places and has_samples and not array.filters
+        drawn = has_places and has_samples and is_by_item(array)
         self.picture = self.capabilities.picture(self.params, dims) if drawn else None
         self.tally = BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
         is_mapped = has_samples and self.tally is None

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr
+from helpers.array_array_codecs import Viewed
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.jobs.figures import array_filters
 
 
 @pytest.mark.parametrize("shape", [(20, 90, 10), (20, 10, 90), (20, 40, 40)])
@@ -41,8 +43,8 @@ def test_visibilities_are_drawn_over_time_and_frequency(tmp_path: Path) -> None:
     assert blocks is not None
     assert blocks.dims == ("time", "frequency")
     assert blocks.bits.shape == (2, 2)
-    axes = gangsaw.plot(tmp_path / "a.zarr").axes[0]
-    assert (axes.get_ylabel(), axes.get_xlabel()) == ("time", "frequency")
+    for axes in gangsaw.plot(tmp_path / "a.zarr").axes[:2]:
+        assert (axes.get_ylabel(), axes.get_xlabel()) == ("time (sample)", "frequency (channel)")
 
 
 @pytest.mark.parametrize("rank", range(6))
@@ -123,6 +125,34 @@ def test_scaled_floats_with_fill_values_are_a_scene(tmp_path: Path) -> None:
     quicklook = gangsaw.plot(tmp_path / "a.zarr").axes[0].get_images()[0].get_array()
     assert np.isfinite(quicklook).all()
     assert quicklook.std() > 0.1
+
+
+def test_a_cube_behind_a_cast_is_a_scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with `scale_offset` and `cast_value` before a codec of images, which newer Zarr has."""
+    monkeypatch.setattr(array_filters, "BY_ITEM", ("test.viewed",))
+    samples = (np.arange(4 * 20 * 30).reshape(4, 20, 30) % 977).astype("f4")
+    codec = gangsaw.codecs.Ccsds123(block=(0, 10, 10))
+    kind: dict[str, Any] = {"filters": [Viewed("int16")], "serializer": codec, "compressors": None}
+    group = zarr.create_group(tmp_path / "a.zarr")
+    dims = ["band", "y", "x"]
+    group.create_array("data", data=samples, chunks=(4, 20, 30), dimension_names=dims, **kind)
+    (found,) = gangsaw.info(tmp_path / "a.zarr").arrays
+    assert found.block_bits is not None
+    assert (found.picture, found.lane_axis, found.block_bits.bits.shape) == ("scene", 0, (2, 3))
+    quicklook = gangsaw.plot(tmp_path / "a.zarr").axes[0].get_images()[0].get_array()
+    assert quicklook is not None
+    assert quicklook.shape[:2] == (20, 30)
+
+
+def test_filters_that_move_items_leave_no_map_of_blocks(tmp_path: Path) -> None:
+    filters: list[Any] = [{"name": "transpose", "configuration": {"order": [2, 0, 1]}}]
+    kind: dict[str, Any] = {"filters": filters, "compressors": None}
+    samples = np.arange(4 * 20 * 30, dtype="u2").reshape(4, 20, 30)
+    codec = gangsaw.codecs.Ccsds123()
+    zarr.create_array(tmp_path / "a", data=samples, chunks=(4, 20, 30), serializer=codec, **kind)
+    (found,) = gangsaw.info(tmp_path / "a").arrays
+    assert (found.block_bits, found.picture) == (None, "")
+    assert "each chunk" in gangsaw.plot(tmp_path / "a").axes[0].get_title(loc="left")
 
 
 @pytest.mark.parametrize("rank", range(1, 5))
