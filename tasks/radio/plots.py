@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.jobs.figures.bits import BitMap
 from gangsaw.tasks.jobs.figures.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.figures.plots import draw_blocks, draw_map, draw_steps, label_axes, title
 from gangsaw.tasks.jobs.figures.report import ArrayInfo
-from gangsaw.tasks.store.dataset.paths import last
+from gangsaw.tasks.store.dataset.paths import last_component
 from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _other(array: ZarrArray, axis: int) -> slice[int, int, None]:
     return slice(0, min(extent, (array.chunks or array.shape)[axis], MAX_MEDIAN))
 
 
-def _amplitudes(samples: NDArray[np.generic]) -> NDArray[np.float64]:
+def _amplitudes(samples: NumpyArray) -> NDArray[np.float64]:
     """Return the median over all but the first two axes: of amplitudes, or of real samples."""
     with np.errstate(all="ignore"):  # infinities and signalling NaNs
         values = np.abs(samples) if samples.dtype.kind == "c" else samples
@@ -212,7 +213,7 @@ def _name(array: ZarrArray, source: ZarrSource, others: dict[int, slice[int, int
     unit = f", {units}" if isinstance(units, str) and units else ""
     if array.dtype.kind != "c":
         planes = (f"{array.dims[axis]} {one.start}" for axis, one in others.items())
-        return ", ".join([f"{last(array.name)}{unit}", *planes])
+        return ", ".join([f"{last_component(array.name)}{unit}", *planes])
     told = [f"amplitude{unit}"]
     for axis, one in others.items():
         dim, n = array.dims[axis], one.stop - one.start
@@ -231,13 +232,15 @@ def _polarization(source: ZarrSource, array: ZarrArray, axis: int) -> str:
     return f"{array.dims[axis]} 0"
 
 
-def _along(
-    source: ZarrSource, array: ZarrArray, dim: str
-) -> tuple[NDArray[np.generic], str] | None:
+def _along(source: ZarrSource, array: ZarrArray, dim: str) -> tuple[NumpyArray, str] | None:
     """Return values and units of the coordinate of a dimension; None without one."""
     extent = array.shape[array.dims.index(dim)]
     for coord in source.coords:
-        if last(coord.name) == dim and coord.dims == (dim,) and coord.values.shape == (extent,):
+        if (
+            last_component(coord.name) == dim
+            and coord.dims == (dim,)
+            and coord.values.shape == (extent,)
+        ):
             units = coord.attrs.get("units")
             return np.asarray(coord.values), units if isinstance(units, str) else ""
     return None

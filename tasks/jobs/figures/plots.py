@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.plugins import entry_points
 from gangsaw.codecs.core.plugins.options import join_words
@@ -134,7 +135,7 @@ def _draw_line(axes: Axes, blocks: BitMap, part: str) -> None:
     label_axes(axes, "bits/sample", blocks.dims[0])
 
 
-def draw_steps(axes: Axes, bits: NDArray[np.float64], edges: NDArray[np.generic]) -> None:
+def draw_steps(axes: Axes, bits: NDArray[np.float64], edges: NumpyArray) -> None:
     """Draw bits of parts of an axis as filled steps from zero.
 
     Parameters

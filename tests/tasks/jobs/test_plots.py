@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.jobs.figures import array_filters
+from gangsaw.tasks.jobs.figures import array_codecs
 
 
 @pytest.mark.parametrize("shape", [(20, 90, 10), (20, 10, 90), (20, 40, 40)])
@@ -129,7 +129,7 @@ def test_scaled_floats_with_fill_values_are_a_scene(tmp_path: Path) -> None:
 
 def test_a_cube_behind_a_cast_is_a_scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with `scale_offset` and `cast_value` before a codec of images, which newer Zarr has."""
-    monkeypatch.setattr(array_filters, "BY_ITEM", ("test.viewed",))
+    monkeypatch.setattr(array_codecs, "BY_ITEM", ("test.viewed",))
     samples = (np.arange(4 * 20 * 30).reshape(4, 20, 30) % 977).astype("f4")
     codec = gangsaw.codecs.Ccsds123(block=(0, 10, 10))
     kind: dict[str, Any] = {"filters": [Viewed("int16")], "serializer": codec, "compressors": None}
