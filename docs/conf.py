@@ -30,6 +30,8 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
+if intersphinx_mapping := addresses.references():  # in a published build: CI has no network
+    extensions.append("sphinx.ext.intersphinx")
 exclude_patterns = ["_build", "jupyter_execute", "_make", "**/.ipynb_checkpoints"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb", ".rst": "restructuredtext"}
 

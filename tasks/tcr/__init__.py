@@ -22,19 +22,18 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.simulation.reads import ReadsMade
     from gangsaw.tasks.tcr.simulation.references import Wanted
     from gangsaw.tasks.tcr.statistics.associate import associate
-    from gangsaw.tasks.tcr.store.choice import CountChoice, PhaseProgress
     from gangsaw.tasks.tcr.store.job import count_repertoires
-    from gangsaw.tasks.tcr.store.setup import Setup
+    from gangsaw.tasks.tcr.store.setup import CountChoice, PhaseProgress, Setup
     from gangsaw.tasks.tcr.store.tables.airr_export import export_airr
     from gangsaw.tasks.tcr.store.tables.export import export
 
 _HOMES = {
     "AnnotateChoice": "annotation.job",
-    "CountChoice": "store.choice",
+    "CountChoice": "store.setup",
     "MergeRule": "annotation.nucleotypes",
     "Model": "model",
     "ModelChoice": "simulation.job",
-    "PhaseProgress": "store.choice",
+    "PhaseProgress": "store.setup",
     "ReadsMade": "simulation.reads",
     "Setup": "store.setup",
     "SimulateChoice": "simulation.job",

@@ -20,9 +20,8 @@ from gangsaw.tasks.tcr.germline import Germline, open_germline
 from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.repertoire.cleaning.clean import Limits
 from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
-from gangsaw.tasks.tcr.store.choice import CountChoice, PhaseProgress
 from gangsaw.tasks.tcr.store.job import count_repertoires
-from gangsaw.tasks.tcr.store.setup import Setup
+from gangsaw.tasks.tcr.store.setup import CountChoice, PhaseProgress, Setup
 from gangsaw.tasks.tcr.store.summary import CountSummary
 from helpers import tcr_tables
 from helpers.tcr_tables import Record

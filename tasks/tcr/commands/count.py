@@ -63,7 +63,7 @@ def count(
     with extras_named():
         from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
         from gangsaw.tasks.tcr.store import job
-        from gangsaw.tasks.tcr.store.choice import CountChoice, PhaseProgress
+        from gangsaw.tasks.tcr.store.setup import CountChoice, PhaseProgress
 
     refuse_resume(repertoire, resume=store.resume)
     # workers of other machines can read files next to the target

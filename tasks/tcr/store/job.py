@@ -34,11 +34,10 @@ from gangsaw.tasks.store.state.records import Records
 from gangsaw.tasks.store.state.target import Target, choose_target, write_skeleton
 from gangsaw.tasks.tcr.repertoire.cleaning.dropped import write_dropped
 from gangsaw.tasks.tcr.repertoire.inputs import Input
-from gangsaw.tasks.tcr.store.choice import CountChoice, PhaseProgress
 from gangsaw.tasks.tcr.store.chunk import Chunk, CountChunk
 from gangsaw.tasks.tcr.store.contents import FIRST, Contents, nbytes
 from gangsaw.tasks.tcr.store.reading import ReadRepertoire, opened_input
-from gangsaw.tasks.tcr.store.setup import Setup
+from gangsaw.tasks.tcr.store.setup import CountChoice, PhaseProgress, Setup
 from gangsaw.tasks.tcr.store.staging import FileRows, Staging
 from gangsaw.tasks.tcr.store.summary import CountRun, CountSummary, summarize_counts
 from gangsaw.tasks.tcr.store.values import AT_ONCE_BYTES, CountTables, counted_bytes
