@@ -233,7 +233,8 @@ def table_lines(found: Iterable[Comparison]) -> list[str]:
         page = f"[{each.page}](docs/tutorials/{each.page}.ipynb)"
         peer = f"{each.peer_figure} ({each.peer_name})"
         lines.append(f"| {each.data} | {each.figure} | {peer} | `{each.command}` | {page} |")
-    return [*lines, _receptors()]
+    lines.insert(-3, _receptors())  # after reads
+    return lines
 
 
 def _receptors() -> str:
