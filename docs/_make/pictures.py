@@ -76,14 +76,22 @@ def scene(work: Path) -> Path:
 
 
 def demo(folder: Path, work: Path) -> Numbers:
-    """Draw the figure of the demonstration's scene."""
-    save_png(gangsaw.plot(scene(work)), folder / "demo.png", 100)
+    """Draw the figure of the demonstration's scene, with the ratio of Zstandard."""
+    from gangsaw.tasks.formats.contract.opening import open_source
+    from gangsaw.tasks.hyperspectral.commands.demo import peer_note, zstd_ratio
+    from gangsaw.tasks.jobs.figures.plots import add_note
+
+    figure = gangsaw.plot(scene(work))
+    ratio = zstd_ratio(open_source(str(work / "demo" / "scene.hdr")).arrays[0])
+    add_note(figure, peer_note(ratio))
+    save_png(figure, folder / "demo.png", 100)
     (array,) = gangsaw.info(scene(work)).arrays
     assert array.block_bits is not None
     return {
         "shape": list(array.shape),
         "ratio": round(array.ratio, 4),
         "bits_per_sample": round(array.bits_per_sample, 4),
+        "zstd_ratio": ratio,
         "block_bits": rounded(array.block_bits.bits),
         "band_bits": rounded(array.lane_bits, 3),
     }

@@ -232,7 +232,8 @@ def table_lines(found: Iterable[Comparison]) -> list[str]:
     for each in found:
         page = f"[{each.page}](docs/tutorials/{each.page}.ipynb)"
         peer = f"{each.peer_figure} ({each.peer_name})"
-        lines.append(f"| {each.data} | {each.figure} | {peer} | `{each.command}` | {page} |")
+        data = each.data.partition(" (")[0]  # the chart has the rest
+        lines.append(f"| {data} | {each.figure} | {peer} | `{each.command}` | {page} |")
     lines.insert(-3, _receptors())  # after reads
     return lines
 
@@ -243,7 +244,7 @@ def _receptors() -> str:
     ours = value_of(rows, "DP-2, one strand, mouse-like, 2 D genes")
     olga = value_of(rows, "OLGA's FastPgen of the same references")
     return (
-        f"| T-cell receptors (CDR3 sequences) | {ours:,.0f} counted a second |"
+        f"| T-cell receptors | {ours:,.0f} counted a second |"
         f" {olga:,.0f} probabilities a second (OLGA) | `gangsaw tcr count donor.tsv paths.zarr`"
         " | [tcr](docs/tutorials/tcr.ipynb) |"
     )

@@ -187,7 +187,10 @@ def read_stored_offsets(
 
 
 def _read_head(data: Text) -> tuple[int, RansTables]:
-    """Return the usual difference and the table; raise CorruptChunk if they are invalid."""
+    """Return the most frequent difference of offsets, and the decoder table of the others.
+
+    Raises CorruptChunk if they are invalid.
+    """
     if data.size < CENTRE:
         raise CorruptChunk("its head is not that of offsets")
     frequencies, rest = read_stored_tables(data[CENTRE:], 1)

@@ -192,7 +192,10 @@ def are_second(columns: Int64s, variants: Bytes, bases: Bytes) -> bool:
 
 
 def index_columns(columns: Int64s, n_words: int) -> tuple[npt.NDArray[np.uint64], Int64s]:
-    """Return marks of columns, and the index in `columns` of the first one from each word on."""
+    """Return an index of sorted columns: a bit per column in 64-bit words, and their ranks.
+
+    The rank of a word is the position in `columns` of the first column at or after its start.
+    """
     words, bits = np.divmod(columns[1:-1], WORD)
     firsts = np.flatnonzero(np.diff(words, prepend=-1))
     marks = np.zeros(n_words, np.uint64)

@@ -116,7 +116,7 @@ def _multiply(numbers: NumpyArray, grid: tuple[float, float, float], floats: Num
 
 @jit
 def _look_up(numbers: NumpyArray, base: int, values: NumpyArray, words: NumpyArray) -> None:
-    """Fill words with the values at these indices, modulo MOST_VALUES."""
+    """Decode indices of a value table: words[i] is values[numbers[i] + base], modulo its size."""
     for i in range(numbers.size):
         words[i] = values[(np.int64(numbers[i]) + base) & (MOST_VALUES - 1)]
 

@@ -25,6 +25,18 @@ FIELDS = {
 }
 # placeholders of values in the help, by option; others follow from the type
 PLACEHOLDERS = {
+    "against": "PATH",
+    "anchors": "PATH",
+    "bin_": "BASES",
+    "germline": "PATH",
+    "index": "PATH",
+    "mates": "PATH",
+    "name_file": "PATH",
+    "nu": "N",
+    "output": "PATH",
+    "pi": "N",
+    "shard": "K/N",
+    "to": "PATH",
     "block": "N,N,...",
     "chunks": "N,N,...",
     "bit_depth": "N|auto",
@@ -44,7 +56,14 @@ PLACEHOLDERS = {
     "tls_key": "PATH",
     "variable": "NAME",
 }
-BY_TYPE = {"integer": "N", "integer range": "N", "float": "X", "float range": "X", "path": "PATH"}
+BY_TYPE = {
+    "text": "NAME",
+    "integer": "N",
+    "integer range": "N",
+    "float": "X",
+    "float range": "X",
+    "path": "PATH",
+}
 C = TypeVar("C")
 
 

@@ -144,7 +144,7 @@ def run_in_threads(
     """
     threads = threads_that_fit(task.peak_bytes, thread_limit())
     coming = ((batch,) for batch in batches)
-    _work_ahead(lambda taken: _run_and_commit(task, taken), coming, on_done, interrupts, threads)
+    _work_ahead(lambda batch: _run_and_commit(task, batch), coming, on_done, interrupts, threads)
 
 
 def run_on_device(
@@ -156,7 +156,7 @@ def run_on_device(
     """Run the batches in threads that share the GPU."""
     source = iter(batches)
     coming = iter(lambda: tuple(islice(source, task.device_batches)), ())
-    _work_ahead(lambda taken: process_on_device(task, taken), coming, on_done, interrupts, SLOTS)
+    _work_ahead(lambda batch: process_on_device(task, batch), coming, on_done, interrupts, SLOTS)
 
 
 def take_batches(

@@ -77,7 +77,7 @@ class BatchRanges(LazyBatches[range]):
                 yield range(max(start, run.start), min(start + self.step, run.stop))
 
     def _span(self, number: int, first: int, last: int) -> range:
-        """Return the numbers in batches `first` to `last` - 1 of the range `runs[number]`."""
+        """Return the units in batches `first` to `last` - 1 of the range `ranges[number]`."""
         run, step = self.ranges[number], self.step
         cut = run.start // step
         return range(max(run.start, (cut + first) * step), min(run.stop, (cut + last) * step))

@@ -225,7 +225,7 @@ def _reference(
 
 
 def write_attributes(item: h5py.Group | h5py.Dataset, attrs: Mapping[str, object]) -> None:
-    """Write attributes with their noted types; those without a note as the NetCDF library would.
+    """Write attributes with their recorded types; others as the NetCDF library would.
 
     `attrs` contains texts, numbers, lists of them, and the notes. A note that does not match its
     value, because the value was edited, is ignored.

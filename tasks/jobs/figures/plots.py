@@ -38,15 +38,23 @@ def check_picture(path: Path) -> None:
         raise BadParams(f"{path}: a picture is {join_words(PICTURES, 'or')}")
 
 
-def plot_store(info: StoreInfo, path: Path) -> None:
+def plot_store(info: StoreInfo, path: Path, note: str = "") -> None:
     """Write a plot of the main array of a store, see `figure_of`; the suffix sets the format.
 
-    Raises BadParams for a store without samples, CorruptChunk for damaged chunks.
+    A note is added to the title. Raises BadParams for a store without samples, CorruptChunk for
+    damaged chunks.
     """
     check_picture(path)
     figure = figure_of(info)
+    if note:
+        add_note(figure, note)
     with write_whole_files([path], overwrite=True) as (part,):
         figure.savefig(part, format=path.suffix.lower()[1:], dpi=150)
+
+
+def add_note(figure: Figure, note: str) -> None:
+    """Add a note to the title of a figure."""
+    figure.suptitle(f"{figure.get_suptitle()}; {note}", x=0.01, ha="left", color=INK, fontsize=12)
 
 
 def figure_of(info: StoreInfo) -> Figure:

@@ -22,7 +22,7 @@ from gangsaw.tasks.tcr.annotation.kernels.reads import (
     junction_status,
 )
 from gangsaw.tasks.tcr.annotation.keys import KeyTable, grouped
-from gangsaw.tasks.tcr.annotation.reading import Mates, NumberedMates, ReadLetters
+from gangsaw.tasks.tcr.annotation.reading import Mates, NumberedMates, ReadBases
 from gangsaw.tasks.tcr.germline.genes.lines import concatenate_slices
 
 MAX_CONSENSUS = 4096  # bases of a consensus: longer reads do not come from one receptor
@@ -79,7 +79,7 @@ class AnnotateTask:
         regions = self.index.n_v, len(self.index.names)
         longest = max(1, _longest(mates))
         pair = tuple(map(_arrays, mates))
-        pair = (pair[0], pair[1] if len(pair) > 1 else _arrays(ReadLetters(NONE, NONE)))
+        pair = (pair[0], pair[1] if len(pair) > 1 else _arrays(ReadBases(NONE, NONE)))
         annotate_reads(
             pair,
             CODES,
@@ -137,7 +137,7 @@ def _align(found: _FilledArrays, index: GeneIndex, tolerated: float) -> None:
         found.status[at] = junction_status(reads[i], lengths[i], first, last)
 
 
-def _total(bases: ReadLetters) -> int:
+def _total(bases: ReadBases) -> int:
     return int((bases.sequences.ends - bases.sequences.begins).sum())
 
 
@@ -147,7 +147,7 @@ def _longest(mates: Mates) -> int:
     return min(MAX_CONSENSUS, int(np.max(lengths)))
 
 
-def _arrays(bases: ReadLetters) -> tuple[NDArray[np.uint8] | Ints, ...]:
+def _arrays(bases: ReadBases) -> tuple[NDArray[np.uint8] | Ints, ...]:
     of, q = bases
     return of.text, of.begins, of.ends, q.text, q.begins
 

@@ -30,7 +30,7 @@ OTHERS = {
 }
 
 
-class ReadLetters(NamedTuple):
+class ReadBases(NamedTuple):
     """Bases and quality characters of n reads, as two fields of equal lengths."""
 
     sequences: Field
@@ -41,11 +41,11 @@ class ReadLetters(NamedTuple):
         return len(self.sequences.begins)
 
 
-Mates = tuple[ReadLetters, ...]  # one entry per mate
+Mates = tuple[ReadBases, ...]  # one entry per mate
 
 
 class NumberedMates(NamedTuple):
-    """Batch of reads, one `ReadLetters` per mate, and the number of the batch."""
+    """Batch of reads, one `ReadBases` per mate, and the number of the batch."""
 
     number: int
     mates: Mates
@@ -125,8 +125,8 @@ def is_store(path: str) -> bool:
     return "://" in path or Path(path).is_dir()
 
 
-def _of_records(records: FastqRecords) -> ReadLetters:
-    return ReadLetters(records.field(SEQUENCE), records.field(QUALITY))
+def _of_records(records: FastqRecords) -> ReadBases:
+    return ReadBases(records.field(SEQUENCE), records.field(QUALITY))
 
 
 def _of_store(reads: ReadSet) -> Iterator[Mates]:
@@ -136,10 +136,10 @@ def _of_store(reads: ReadSet) -> Iterator[Mates]:
             yield tuple(_every(part, first, step) for first in range(step))
 
 
-def _every(reads: Reads, first: int, step: int) -> ReadLetters:
+def _every(reads: Reads, first: int, step: int) -> ReadBases:
     sequences = _field(reads.sequences)
     qualities = _field(reads.qualities) if reads.qualities is not None else _unknown(sequences)
-    return ReadLetters(sequences.some(first, step), qualities.some(first, step))
+    return ReadBases(sequences.some(first, step), qualities.some(first, step))
 
 
 def _field(lines: Ragged) -> Field:

@@ -42,7 +42,7 @@ from gangsaw.tasks.tcr.sharing.nucleotypes import (
 from gangsaw.tasks.tcr.sharing.overlaps import PAIRS, Overlap, list_overlaps, warnings
 from gangsaw.tasks.tcr.sharing.partitions import read_partition, temporary_folder, write_partitions
 from gangsaw.tasks.tcr.sharing.rarefy import Draws, Rarefaction, draws
-from gangsaw.tasks.tcr.sharing.table import SHARED, SharingTally, write_sharing_table
+from gangsaw.tasks.tcr.sharing.table import SHARED, SharingCounters, write_sharing_table
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, RowRun, open_all, runs
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ class _SharingSummary:
     stores: Sequence[CountsStore]
     people: Individuals
     kind: Receptor
-    counters: SharingTally
+    counters: SharingCounters
     depth: int | None
 
     def summarize(self, target: Path, n_rows: int, out_of_frame: int, started: float) -> Shared:

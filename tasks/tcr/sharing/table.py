@@ -26,7 +26,7 @@ METADATA = b"gangsaw"
 
 
 @dataclass
-class SharingTally:
+class SharingCounters:
     """Counters over the rows of a table.
 
     Attributes
@@ -69,12 +69,12 @@ def write_sharing_table(
     people: Individuals,
     kind: Receptor,
     meter: Meter,
-) -> SharingTally:
+) -> SharingCounters:
     """Write the table of `share`, one partition of the files `groups` at a time.
 
     Return counters of its rows.
     """
-    tally = SharingTally(len(people.names))
+    tally = SharingCounters(len(people.names))
     writer: pq.ParquetWriter | None = None
     try:
         for part in range(len(groups)):

@@ -50,7 +50,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class TallyGroups:
+class CountGroups:
     """Task over a file of nucleotypes: histograms of columns for each number of individuals."""
 
     columns: tuple[str, ...]

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.report.progress import Meter, OnProgress
 from gangsaw.tasks.engine.run.run import Options, run_batches
 from gangsaw.tasks.engine.scheduling.work import Task
-from gangsaw.tasks.tcr.statistics.by_sharing import Group, Groups, TallyGroups, groups
+from gangsaw.tasks.tcr.statistics.by_sharing import CountGroups, Group, Groups, groups
 from gangsaw.tasks.tcr.statistics.histograms import Ns, ValueCounts, Values
 from gangsaw.tasks.tcr.statistics.nucleotypes import extract
 from gangsaw.tasks.tcr.statistics.nucleotypes.background import Background
@@ -30,8 +30,8 @@ from gangsaw.tasks.tcr.statistics.nucleotypes.extract import (
 from gangsaw.tasks.tcr.statistics.nucleotypes.owners import Numbers, Owners, owners_of
 from gangsaw.tasks.tcr.statistics.spearman import (
     Correlation,
+    CountColumns,
     RankProducts,
-    TallyColumns,
     check_row_count,
     correlations,
     sum_over_runs,
@@ -141,7 +141,7 @@ class Passes:
             for name, tally in some.items():
                 tallies[name].add(*tally)
 
-        self._run(TallyColumns(tuple(names)), self.files, add)
+        self._run(CountColumns(tuple(names)), self.files, add)
         for name, of_all in tallies.items():
             write_ranks(self.folder, name, of_all)
         return tallies
@@ -155,7 +155,7 @@ class Passes:
                 tallies.setdefault(key, ValueCounts()).add(*tally)
 
         with self.phase("group", 1):
-            self._run(TallyGroups(names), self.files, add)
+            self._run(CountGroups(names), self.files, add)
         return groups(names, tallies)
 
     def all(self, task: Task[BatchT, ResultT], batches: Sequence[BatchT]) -> list[ResultT]:

@@ -58,7 +58,7 @@ class Correlation:
 
 
 @dataclass(frozen=True)
-class TallyColumns:
+class CountColumns:
     """Task of the first pass over the files: distinct values of each column with their counts."""
 
     columns: tuple[str, ...]

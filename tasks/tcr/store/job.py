@@ -346,7 +346,10 @@ def _refuse(file: Input, found: FileRows, keep_going: bool) -> None:
 
 @contextmanager
 def _left_as_found(target: Target, resumed: bool) -> Iterator[None]:
-    """Remove all output after an input error, since the next run will have another input."""
+    """Context manager that removes all output after BadParams, unless the job was resumed.
+
+    The next run will have another input.
+    """
     try:
         yield
     except BadParams:

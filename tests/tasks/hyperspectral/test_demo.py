@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from helpers import compiled
+from numcodecs import Zstd
+
+from gangsaw.tasks.formats.flat.memory_array import MemoryArray
+from gangsaw.tasks.hyperspectral.commands.demo import zstd_ratio
 
 SCRIPT = """
 import numpy as np
@@ -24,3 +29,9 @@ for shape in ((24, 140, 300), (24, 40, 50)):  # several blocks, one
 
 def test_warming_up_compiles_all_that_the_job_needs() -> None:
     assert compiled.run(SCRIPT) == "True set()\n" * 2
+
+
+def test_the_ratio_of_zstandard_is_of_the_samples() -> None:
+    cube = np.random.default_rng(1).integers(0, 99, (5, 30, 40)).astype("uint16")
+    image = MemoryArray(cube, ("band", "y", "x"))
+    assert zstd_ratio(image) == round(cube.nbytes / len(Zstd(level=3).encode(cube)), 3)

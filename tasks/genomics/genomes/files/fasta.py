@@ -35,7 +35,7 @@ class FastaGenome(GenomeFile):
         self.takes_protein = takes_protein
         self._state = np.zeros(kernels.STATES, np.int64)
         self._names = NameCheck(path, ", or store the file as reads: --format fasta")
-        self._room = _ScanRoom(STEP)
+        self._room = _ScanBuffers(STEP)
 
     def parts(self) -> Iterator[GenomePart]:
         """Yield parts of the records; raise BadParams with the line number if it is not FASTA."""
@@ -119,7 +119,7 @@ class FastaGenome(GenomeFile):
         return BadParams(f"{self.path}: line {line + 1}: {why}")
 
 
-class _ScanRoom:
+class _ScanBuffers:
     """Output buffers of the FASTA parser for one block; unused pages take no memory."""
 
     def __init__(self, n: int) -> None:

@@ -57,7 +57,7 @@ class Pieces(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JoinedLetters(Described):
+class JoinedBases(Described):
     """Residues of all genomes of a collection as an array, decoded on read.
 
     Attributes
@@ -192,9 +192,7 @@ class JoinedLetters(Described):
         return OrderedDict()
 
 
-def join_residues(
-    arrays: Mapping[str, SourceArray], n: int, windows: KnownWindows
-) -> JoinedLetters:
+def join_residues(arrays: Mapping[str, SourceArray], n: int, windows: KnownWindows) -> JoinedBases:
     """Return the residues of one part of a collection, (n,) uint8, decoded on read.
 
     Raises CorruptChunk if an array is missing.
@@ -204,7 +202,7 @@ def join_residues(
             raise CorruptChunk(f"it holds a collection, but no array {name}")
     known = arrays["known"]
     tables = {name: arrays[name] for name in TABLE_COLUMNS if name in arrays}
-    return JoinedLetters(
+    return JoinedBases(
         name="sequence",
         shape=(n,),
         dtype=np.dtype(np.uint8),

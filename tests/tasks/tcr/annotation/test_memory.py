@@ -10,7 +10,7 @@ import numpy as np
 from gangsaw.tasks.genomics.reads.files.records import Field
 from gangsaw.tasks.tcr.annotation.batch import PEAK_BYTES, AnnotateTask
 from gangsaw.tasks.tcr.annotation.index import build_gene_index
-from gangsaw.tasks.tcr.annotation.reading import NumberedMates, ReadLetters, batches_of
+from gangsaw.tasks.tcr.annotation.reading import NumberedMates, ReadBases, batches_of
 from gangsaw.tasks.tcr.germline.genes.genes import open_genes
 from gangsaw.tasks.tcr.simulation.job import ModelChoice, SimulateChoice, simulate
 from gangsaw.tasks.tcr.simulation.reads import ReadsMade
@@ -19,11 +19,11 @@ from gangsaw.tasks.tcr.simulation.references import Wanted
 PAIRS = 27_000  # of 150 letters in a batch of files
 
 
-def many(letters: ReadLetters) -> ReadLetters:
+def many(letters: ReadBases) -> ReadBases:
     """Reads of a full batch: those of a small one, again and again."""
     rows = np.resize(np.arange(len(letters)), PAIRS)
     of = (Field(own.text, own.begins[rows], own.ends[rows]) for own in letters)
-    return ReadLetters(*of)
+    return ReadBases(*of)
 
 
 def test_a_batch(tmp_path: Path) -> None:

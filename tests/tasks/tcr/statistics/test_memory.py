@@ -93,8 +93,8 @@ def test_associate(
     named = (*counts, *extract.OUTCOMES)
     for task, batch in (
         (extract.Extract(stores, table, columns, tmp_path, around, texts=True), run),
-        (tallied := spearman.TallyColumns(named), file),
-        (by_sharing.TallyGroups((counts[0], *calls)), file),
+        (tallied := spearman.CountColumns(named), file),
+        (by_sharing.CountGroups((counts[0], *calls)), file),
         (design.Moments(predictors), file),
         (logistic.NewtonPass(predictors, points), file),
     ):
