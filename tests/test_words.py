@@ -10,40 +10,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("codecs", "tasks", "cluster", "src")
 # words that meant something else here than in the field: bases or bytes were letters, for example
-PRIVATE = set(
-    [
-        "told",
-        "tells",
-        "said",
-        "says",
-        "asked",
-        "asks",
-        "kept",
-        "held",
-        "taken",
-        "beside",
-        "stranger",
-        "flying",
-        "flight",
-        "patience",
-        "rehearsal",
-        "tally",
-        "noted",
-        "habits",
-        "standing",
-        "makers",
-        "sealed",
-        "alike",
-        "octets",
-        "turned",
-        "room",
-        "suits",
-        "witness",
-        "stamps",
-        "places",
-        "letters",
-        "tenths",
-    ]
+PRIVATE = frozenset(
+    """
+    told tells said says asked asks kept held taken beside stranger flying flight patience rehearsal
+    tally noted habits standing makers sealed alike octets turned room suits witness stamps places
+    letters tenths
+    """.split()
 )
 KNOWN = {
     "tasks/genomics/genomes/collections/collected.py: letters_of",  # an attribute of the stored form
@@ -76,8 +48,10 @@ def offenders() -> set[str]:
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*.py"):
             where = str(path.relative_to(ROOT))
-            found |= {where} if words_of(path.stem) & PRIVATE else set()
-            found |= {f"{where}: {name}" for name in names_of(path) if words_of(name) & PRIVATE}
+            names = [name for name in names_of(path) if words_of(name) & PRIVATE]
+            found |= {f"{where}: {name}" for name in names}
+            if words_of(path.stem) & PRIVATE:
+                found.add(where)
     return found
 
 
