@@ -92,7 +92,7 @@ def _visibilities() -> Comparison:
         1 / ours,
         1 / peer,
         1 / zstd,
-        "best of all for each file",
+        "for each file the best",
         "zstd -3",
         f"{ours:.2f} : 1",
         f"{peer:.2f} : 1",
@@ -244,8 +244,8 @@ def _receptors() -> str:
     ours = value_of(rows, "DP-2, one strand, mouse-like, 2 D genes")
     olga = value_of(rows, "OLGA's FastPgen of the same references")
     return (
-        f"| T-cell receptors | {ours:,.0f} counted a second |"
-        f" {olga:,.0f} probabilities a second (OLGA) | `gangsaw tcr count donor.tsv paths.zarr`"
+        f"| T-cell receptors | {ours:,.0f} a second (kernel) |"
+        f" {olga:,.0f} a second (OLGA, probabilities) | `gangsaw tcr count donor.tsv paths.zarr`"
         " | [tcr](docs/tutorials/tcr.ipynb) |"
     )
 

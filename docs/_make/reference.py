@@ -6,7 +6,8 @@
 - `reference/spec/`, `explanation/results/`, `project/`: pages that lie beside the code, with
   their relative links changed to links of the site
 
-They are not committed, so that none can differ from what the code does.
+Three tables of the reference are committed, for links in a clone; a test compares them. The others
+are not, so that none can differ from what the code does.
 """
 
 from __future__ import annotations

@@ -102,12 +102,15 @@ def _loss(what: str, kind: Format, lost: Sequence[str]) -> str:
 def choose_format(source: Source, targets: Paths, options: ExportOptions) -> Format:
     """Return the format to write: by option, else by suffix, else the format of the source.
 
-    If several formats have the suffix, the format of the source is preferred.
+    If several formats have the suffix, the format of the source is preferred. Files of records and
+    texts have any suffix; other formats of the source are written to targets without one.
     """
     if options.format is not None:
         return get_format(options.format, writable())
     found = [kind for kind in writable() if _has_suffix(kind, targets)]
-    found = found or [kind for kind in writable() if kind.fit(source).is_own]
+    has_suffix = any(Path(target).suffix for target in targets)
+    own = [kind for kind in writable() if kind.writes_streams or not has_suffix]
+    found = found or [kind for kind in own if kind.fit(source).is_own]
     if not found:
         what = ", ".join(targets)
         raise BadParams(

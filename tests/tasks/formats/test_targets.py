@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 import zarr
 from helpers.command_line import CommandLine
+from helpers.radio_files import write
 
 import gangsaw
 from gangsaw import BadParams
@@ -85,6 +87,18 @@ def test_a_suffix_of_no_format_is_for_records_alone(tmp_path: Path, name: str) -
     gangsaw.compress(tmp_path / "reads.fastq", tmp_path / "reads.zarr")
     gangsaw.decompress(tmp_path / "reads.zarr", tmp_path / name)
     assert (tmp_path / name).read_bytes() == written
+
+
+@pytest.mark.parametrize(("name", "is_written"), [("o.fits", False), ("o.xyz", False), ("o", True)])
+def test_a_folder_has_the_suffix_of_its_format_or_none(
+    tmp_path: Path, name: str, is_written: bool
+) -> None:
+    """A MeasurementSet named o.fits is a mistake."""
+    write(tmp_path / "a.ms")
+    gangsaw.compress(tmp_path / "a.ms", tmp_path / "a.zarr")
+    with nullcontext() if is_written else pytest.raises(BadParams, match="is of no format: say"):
+        gangsaw.decompress(tmp_path / "a.zarr", tmp_path / name)
+    assert (tmp_path / name).exists() == is_written
 
 
 def test_one_file_is_no_two_targets(gangsaw: CommandLine, tmp_path: Path) -> None:
