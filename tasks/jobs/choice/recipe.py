@@ -177,11 +177,19 @@ class Recipe:
         meant = {c.coded_by for c in ours}
         if self.codec != "auto":
             meant &= {codec_table.full_name(self.codec)}
-            is_other = self.codec not in (PLAIN, "none")
-            if arrays and not meant and is_other:
-                raise BadParams(f"no array can be stored with {self.codec}: {where}")
+            self._check_taken(arrays, choices, where)
         if (self.params or self.block is not None) and not meant:
             raise BadParams(f"no array takes codec parameters or a block: {where}")
+
+    def _check_taken(
+        self, arrays: Sequence[SourceArray], choices: Sequence[Choice | None], where: str
+    ) -> None:
+        """Raise BadParams if other codecs store all arrays; texts alone are stored by others."""
+        wanted = codec_table.full_name(self.codec)
+        used = {name for one in choices if one is not None for name in (one.name, one.inner)}
+        is_plain = self.codec in (PLAIN, "none")
+        if not is_plain and wanted not in used and any(a.dtype.kind != "T" for a in arrays):
+            raise BadParams(f"no array can be stored with {self.codec}: {where}")
 
 
 def _require(is_right: bool, what: str, value: object, wanted: str) -> None:

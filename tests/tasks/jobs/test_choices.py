@@ -158,6 +158,14 @@ def test_a_block_of_one_extent_is_a_number_where_the_codec_has_one(tmp_path: Pat
         gangsaw.compress(tmp_path / "a.txt", tmp_path / "b.zarr", block=(4096, 2))
 
 
+def test_a_codec_that_no_array_takes_is_refused(tmp_path: Path) -> None:
+    """Not replaced by another one in silence."""
+    np.ones((3, 20, 30), "<u2").tofile(tmp_path / "a.raw")
+    options = {"shape": (3, 20, 30), "dtype": "uint16"}
+    with pytest.raises(BadParams, match="no array can be stored with visibility: data"):
+        gangsaw.compress(tmp_path / "a.raw", tmp_path / "a.zarr", codec="visibility", **options)
+
+
 def test_one_axis_is_no_image() -> None:
     source = Holder((image(np.zeros(5, "u2"), ("x",)),))
     with pytest.raises(BadParams, match="codes two axes or more"):
