@@ -83,7 +83,7 @@ def _why(address: str, host: str, port: int, limit: float, error: Exception) -> 
         )
     encrypted, has_tls = address.startswith("tls://"), speaks_tls(host, port)
     if encrypted and not has_tls:
-        return f"what answers at {address} is not encrypted: say tcp://{host}:{port}"
+        return f"the scheduler at {address} is not encrypted: say tcp://{host}:{port}"
     if has_tls and not encrypted:
         return (
             f"the scheduler at {address} is encrypted: say tls://{host}:{port}, "
@@ -91,7 +91,7 @@ def _why(address: str, host: str, port: int, limit: float, error: Exception) -> 
         )
     if encrypted and _is_of_tls(error):
         return f"the scheduler at {address} and our certificates do not trust each other"
-    return f"no Dask scheduler answers at {address} within {limit:g} s, but something is there"
+    return f"no Dask scheduler answers at {address} within {limit:g} s, but the port is open"
 
 
 def _is_of_tls(error: BaseException | None) -> bool:

@@ -166,8 +166,8 @@ def _check_limit(image: Image, max_bytes: int) -> None:
     n_bytes = image.n_samples * image.dtype.itemsize
     if n_bytes > max_bytes:
         raise CorruptChunk(
-            f"the header claims {image.n_samples} samples, which take {n_bytes} bytes of memory: "
-            f"more than {max_bytes} only if asked, by max_bytes={n_bytes}"
+            f"the header claims {image.n_samples} samples, which need {n_bytes} bytes of memory: "
+            f"to allow more than {max_bytes}, set max_bytes={n_bytes}"
         )
 
 

@@ -259,8 +259,8 @@ def test_workers_of_a_scheduler_that_hangs_are_not_waited_for(
         kinds.wait_for_workers(waited, ClusterConfig(scheduler="tcp://h:1", wait_workers=2))
     assert kinds.UNHEARD_SECONDS <= waited.now - 20 < kinds.UNHEARD_SECONDS + 10
     assert caplog.messages == [
-        "0 of 2 workers are there: waiting for the others",
-        "the scheduler at tcp://h:1 does not answer: 0 of 2 workers were there",
+        "0 of 2 workers are connected: waiting for the others",
+        "the scheduler at tcp://h:1 does not respond: 0 of 2 workers were connected",
     ]
 
 

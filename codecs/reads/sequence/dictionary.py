@@ -107,7 +107,7 @@ def read_dictionary(rest: Text, shared: Text, used: int) -> Dictionary:
     head = read_dictionary_head(rest, used)
     consensus = read_consensus(shared, head.size, head.tables)
     if not are_second(head.columns, head.variants, consensus.forward):
-        raise CorruptChunk("the second letter of a column is its first")
+        raise CorruptChunk("the second base of a column equals its first")
     return Dictionary(
         head.tables, consensus.forward, consensus.backward, head.size, head.low_bits, head.hot,
         head.columns, head.variants, head.marks, head.ranks,

@@ -70,7 +70,7 @@ def open_store(path: str, options: SourceOptions | None, mending: MendingOf) -> 
     kind = find_format((path,), chosen)
     if kind.name != ZARR:
         raise BadParams(
-            f"{path} is {kind.title}: damaged blocks are told apart in Zarr stores alone; leave "
+            f"{path} is {kind.title}: damaged blocks are recognised in Zarr stores only; leave "
             "--damaged out"
         )
     wanted = kind.for_opening(path, chosen)
@@ -256,7 +256,7 @@ def _unknown(paths: Paths, looks: Sequence[Look]) -> str:
         hint = f"say --format {list_names(able)}" if able else "no format here reads one"
         return f"{what} is a stream of no known format: {hint}"
     if paths[1:]:
-        return f"{what} are of no known format that takes several paths"
+        return f"{what} are of no known format that reads several paths"
     return (
         f"{what} is of no known format ({titles(readable())}); "
         "if it holds raw samples, say --shape and --dtype"

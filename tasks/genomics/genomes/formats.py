@@ -158,7 +158,7 @@ def _export_collection(source: Source, paths: Paths, options: ExportOptions, wor
 GENOME = Format(
     name="genome",
     title="FASTA genome",
-    about="records of any length by name and place, unless they look like reads; or a stream",
+    about="records of any length by name and position, unless they look like reads; or a stream",
     sure=_sure_of_fasta,
     open=_open_fasta,
     independent_reader=_open_fasta_reader,
@@ -173,7 +173,7 @@ GENOME = Format(
 TWO_BIT = Format(
     name="2bit",
     title="2bit",
-    about="genomes of UCSC; N and lower case are kept, other letters written as N",
+    about="genomes of UCSC; N and lower case are stored, other residues written as N",
     sure=_sure_of_two_bit,
     open=_open_two_bit,
     independent_reader=_open_two_bit_reader,

@@ -173,7 +173,7 @@ class Recipe:
             if not any(name in _option_names(choice) for choice in ours):
                 owners = " and ".join(codec_table.owners(name))
                 flag = name.replace("_", "-")
-                raise BadParams(f"no array takes --{flag}, an option of {owners}: {where}")
+                raise BadParams(f"no array has --{flag}, an option of {owners}: {where}")
         meant = {c.coded_by for c in ours}
         if self.codec != "auto":
             meant &= {codec_table.full_name(self.codec)}
@@ -181,7 +181,7 @@ class Recipe:
             if arrays and not meant and is_other:
                 raise BadParams(f"no array can be stored with {self.codec}: {where}")
         if (self.params or self.block is not None) and not meant:
-            raise BadParams(f"no array takes codec parameters or a block: {where}")
+            raise BadParams(f"no array has codec parameters or a block: {where}")
 
 
 def _require(is_right: bool, what: str, value: object, wanted: str) -> None:

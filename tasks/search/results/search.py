@@ -300,7 +300,7 @@ class Search:
             The range is invalid.
         """
         if not 0 <= begin <= end <= len(self):
-            raise BadParams(f"{self.name} has letters 0 to {len(self):,}, not {begin} to {end}")
+            raise BadParams(f"{self.name} has positions 0 to {len(self):,}, not {begin} to {end}")
         letters = self._text.stored.read(begin, end)
         self._text.stored.check()
         return letters.tobytes()

@@ -66,7 +66,7 @@ def parse_index_attribute(attrs: Mapping[str, object]) -> dict[str, IndexedArray
 def _array(own: Mapping[str, object]) -> IndexedArray:
     size, chunk, rate = (int(cast(int, own[name])) for name in ("size", "chunk", "rate"))
     if own["kind"] not in RATES or size < 0 or not 1 <= chunk <= max(1, size) or rate < 1:
-        raise ValueError(f"{size} letters in indexes of {chunk}")
+        raise ValueError(f"{size} bytes in indexes of {chunk}")
     return IndexedArray(own["kind"], size, chunk, rate, str(own["identity"]))
 
 

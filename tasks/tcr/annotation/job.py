@@ -304,7 +304,7 @@ def _build_no_rows_error(found: _Receptors) -> BadParams:
         return BadParams("there are no reads")
     why = ", ".join(f"{n:,} {reason}" for reason, n in found.culled.most_common())
     return BadParams(
-        f"of {found.reads:,} reads none has a receptor that is kept: {why}; are species and chain "
+        f"of {found.reads:,} reads none has an accepted receptor: {why}; are species and chain "
         "those of the reads?"
     )
 

@@ -25,8 +25,8 @@ UNKNOWN = 20 + 33  # quality where none is known: neither doubtful nor certain
 MOST_PATHS = 2
 OTHERS = {
     b">": "it is FASTA: CDR3s need the qualities of a FASTQ",
-    b"BAM\1": "it is BAM: gangsaw compress makes a store of it, which is taken",
-    b"CRAM": "it is CRAM: gangsaw compress makes a store of it, which is taken",
+    b"BAM\1": "it is BAM: gangsaw compress makes a store of it, which is supported",
+    b"CRAM": "it is CRAM: gangsaw compress makes a store of it, which is supported",
 }
 
 

@@ -126,7 +126,7 @@ def test_an_option_of_opening_that_the_format_brings(
     assert package.verify(same, against=mates, skip=2).ok
     assert package.verify(same, against=mates, skip="2").ok
     line = gangsaw("verify", store, "--skip", 2, *HERE).failed(USAGE)
-    assert "--skip tells of a source: name it by --against" in line
+    assert "--skip describes a source: name the source by --against" in line
     line = gangsaw("compress", left, right, store, "--skip", "two", *HERE).failed(USAGE)
     assert "--skip cannot be 'two'" in line
     line = gangsaw("compress", left, right, store, "--skip=-4", *HERE).failed(USAGE)

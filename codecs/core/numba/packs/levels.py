@@ -162,12 +162,12 @@ def _best() -> LevelChoice:
         return LevelChoice(None, None, "this processor has the features of no level")
     for level in able:
         if level.wide == able[0].wide and pack_files.pack_of(level.name) is not None:
-            return _with_pack(level, "the best level of this processor that a pack is there for")
+            return _with_pack(level, "the best level of this processor that has a pack")
     narrow = next((level for level in able if pack_files.pack_of(level.name)), None)
     if narrow is None:
-        return LevelChoice(None, None, f"no pack for {able[0].name} is there")
-    hint = f"{LEVEL}={narrow.name} takes the pack that is there, with narrower vectors"
-    return LevelChoice(None, None, f"no pack for {able[0].name} is there; {hint}")
+        return LevelChoice(None, None, f"no pack exists for {able[0].name}")
+    hint = f"{LEVEL}={narrow.name} selects an existing pack, with narrower vectors"
+    return LevelChoice(None, None, f"no pack exists for {able[0].name}; {hint}")
 
 
 def _with_pack(level: Level, why: str) -> LevelChoice:

@@ -50,7 +50,7 @@ class StoredGenome:
         own = as_one(arrays, info) if info.samples else {array.name: array for array in arrays}
         for name in NEEDED:
             if name not in own:
-                raise BadParams(f"it holds a genome, but no array {name}: take all of its arrays")
+                raise BadParams(f"it holds a genome, but no array {name}: select all of its arrays")
         self._arrays = {name: CachedChunks(array) for name, array in own.items()}
         self._arrays["sequence"] = self._residues(own["sequence"])
         for name in ("record_offset", "name_offset"):

@@ -74,7 +74,9 @@ class BamFile(ReadFile):
         if not self._part:
             return self._checked(self._primary(file))
         if file.header.to_dict().get("HD", {}).get("SO") == "coordinate":
-            raise BadParams(f"{self.path} is sorted by place, so that mates are apart ({TOGETHER})")
+            raise BadParams(
+                f"{self.path} is sorted by position, so that mates are not adjacent ({TOGETHER})"
+            )
         return _parted(self._primary(file), self._part, Apart(self.path))
 
     def _primary(self, file: AlignmentFile) -> Iterator[AlignedSegment]:
@@ -102,8 +104,8 @@ class BamFile(ReadFile):
             cigar = segment.cigartuples
             if cigar and HARD_CLIP in (cigar[0][0], cigar[-1][0]):
                 raise BadParams(
-                    f"{self.path}: record {number}, {segment.query_name}, is clipped: not all of "
-                    "its letters are there"
+                    f"{self.path}: record {number}, {segment.query_name}, is clipped: some of "
+                    "its bases are missing"
                 )
         self._marks |= flag & MARKS
         self._has_mates |= bool(flag & PAIRED)

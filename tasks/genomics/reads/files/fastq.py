@@ -76,7 +76,7 @@ class FastqFile(ReadFile):
         if self._cut is not None:
             if rest.size or not self.n_records:
                 raise self._cut
-            self.notes.append(f"{self._cut}; it was taken, since a record ends there")
+            self.notes.append(f"{self._cut}; it was stored, since a record ends there")
         newlines = np.flatnonzero(rest == NEWLINE)
         if not np.isin(rest, (NEWLINE, RETURN)).all():
             self.ends_open = bool(rest.size and rest[-1] != NEWLINE)

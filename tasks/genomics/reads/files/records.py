@@ -173,8 +173,8 @@ class ReadFile(ABC):
         """Note if the first sequence is in colour space (SOLiD), which is larger than text."""
         if is_in_colours(sequence):
             self.notes.append(
-                f"{self.path} is in colour space, of SOLiD: its digits were kept as letters that "
-                "are no bases; --format text may take fewer bytes"
+                f"{self.path} is in colour space, of SOLiD: its digits were stored as residues "
+                "that are no bases; --format text may need fewer bytes"
             )
 
     def _note_first(self, text: Text, first_end: int) -> None:

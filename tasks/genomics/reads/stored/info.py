@@ -155,7 +155,7 @@ class ReadsInfo:
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
         of_files = (found.returns, found.open, found.tails, found.widths)
         if any(len(values) != found.n_files for values in of_files):
-            raise BadParams(f"attribute {ATTRIBUTE} is not whole: not all files are told of")
+            raise BadParams(f"attribute {ATTRIBUTE} is incomplete: it does not describe all files")
         named = {i for own in found.sets for i in own.files}
         if (data["version"] == SEVERAL) != bool(found.sets):
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: it has no sets of files")
@@ -166,7 +166,7 @@ class ReadsInfo:
 
 def describe_tried_orders(tried: Mapping[str, int]) -> str:
     """Return a message with the number of ranges for which each order was chosen."""
-    words = {"input": "as in the input", "name": "by name", "place": "by place"}
+    words = {"input": "as in the input", "name": "by name", "place": "by position"}
     listed = ", ".join(f"{n} {words.get(name, name)}" for name, n in tried.items())
     return f"order smallest, of {sum(tried.values())} ranges: {listed}"
 

@@ -327,7 +327,7 @@ def all_mates(reads: ReadSet, other: str = "") -> bool:
     if reads.contents.is_mixed:
         hint = f", or say {other}" if other else ""
         raise BadParams(
-            f"{reads.path} holds mates beside other reads: take its files apart by gangsaw "
+            f"{reads.path} holds mates and other reads: separate its files by gangsaw "
             f"decompress{hint}"
         )
     return reads.contents.is_paired

@@ -170,7 +170,7 @@ def test_extract_takes_bed(store: Path, gangsaw: CommandLine, tmp_path: Path) ->
         (["chr11"], "there is chr1"),
         (["chr1", "nobody:1-2"], "no record 'nobody'"),
         ([], "say which regions"),
-        (["--name", "x"], "holds a genome, of which extract takes no --name"),
+        (["--name", "x"], "holds a genome, for which extract has no --name"),
         (["-r", "nowhere.txt"], "No such file"),
     ],
 )

@@ -150,7 +150,7 @@ def test_fastq_to_bam_has_to_be_meant(tmp_path: Path, gangsaw: CommandLine) -> N
     assert "lines behind +" not in line
     wanted = ("decompress", store, target, "--format", "bam", "--accept-loss")
     line = gangsaw(*wanted).failed(2)
-    assert "record 2: BAM has no place for '.' in a sequence" in line
+    assert "record 2: BAM cannot hold '.' in a sequence" in line
     assert not target.exists()
     text = (tmp_path / "a.fastq").read_bytes().replace(b".", b"G")
     (tmp_path / "a.fastq").write_bytes(text)
