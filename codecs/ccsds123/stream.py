@@ -139,7 +139,9 @@ def decode_stream(
         known = params.init_weights if params else None
         image, params, start = read_header(memoryview(data).cast("B"), known)
         if stream.size % params.word_bytes:
-            raise CorruptChunk(f"{stream.size} bytes are not whole words of {params.word_bytes}")
+            raise CorruptChunk(
+                f"{stream.size} bytes are no multiple of the word size, {params.word_bytes}"
+            )
     elif params is None:
         raise BadParams("a body without header needs params as well as its image")
     params = params.resolved(image)

@@ -289,7 +289,7 @@ def test_a_damaged_stream(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> 
 def test_an_address_that_is_none(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> None:
     command = ("compress", scene, tmp_path / "a.zarr", "--scheduler", "head-node")
     line = gangsaw(*command).failed(USAGE)
-    assert "'head-node' is no address of a Dask scheduler; say tcp://HOST:8786" in line
+    assert "'head-node' is no address of a Dask scheduler; use tcp://HOST:8786" in line
 
 
 def test_a_group_of_commands_alone(gangsaw: CommandLine) -> None:

@@ -124,7 +124,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         try:
             coder = self.codec.coder(place.shape, place.dtype)
         except BadParams as error:
-            raise CorruptChunk(f"behind the frame stands what cannot be in it: {error}") from error
+            raise CorruptChunk(f"invalid data after the frame: {error}") from error
         coder.whole(frame)
 
 

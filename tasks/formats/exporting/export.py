@@ -111,7 +111,7 @@ def choose_format(source: Source, targets: Paths, options: ExportOptions) -> For
     if not found:
         what = ", ".join(targets)
         raise BadParams(
-            f"the suffix of {what} is of no format: say --format {list_names(writable())}"
+            f"the suffix of {what} is of no format: pass --format {list_names(writable())}"
         )
     return max(found, key=lambda kind: _order(kind, source)) if found[1:] else found[0]
 

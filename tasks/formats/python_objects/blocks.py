@@ -138,7 +138,7 @@ def make_block_array(
         at, other = (one.scheduler.address if one.scheduler else "?" for one in (own, client))
         if at != other:
             raise BadParams(
-                f"{name} lies on the workers of {at}, and client= of {other}: give its own client"
+                f"{name} is on the workers of {at}, and client= is of {other}: pass its own client"
             )
     dims = dims or tuple(f"dim_{i}" for i in range(array.ndim))
     return BlockArray(array, dims, name, dict(attrs or {}), fill_value, client or own)

@@ -205,7 +205,7 @@ def _log_choices(
     for array, of, choice in zip(arrays, facts, choices, strict=True):
         grades = {name: grade(name, of) for name in codec_table.capabilities()}
         able = [f"{n} {REASONS[g]}" for n, g in grades.items() if g > Grade.ON_REQUEST]
-        why = "as you said" if by_user else "; ".join(able) or "no codec is for such content"
+        why = "as requested" if by_user else "; ".join(able) or "no codec is for such content"
         log.info("%s: %s", _target_of(array, choice), why)
 
 

@@ -115,6 +115,6 @@ class RepeatIndex:
         counts = rows[:, repeats.HIGH] - rows[:, repeats.LOW]
         places = np.empty(int(counts.sum()), np.int64)
         if not repeats.fill_row_positions(self.of, rows, places):
-            raise CorruptChunk("the index is of no text: a position is outside")
+            raise CorruptChunk("the index describes no text: a position is outside")
         which = np.repeat(np.arange(counts.size), counts)
         return which, places if self.runs is None else self.runs.map_positions(places)

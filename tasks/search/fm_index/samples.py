@@ -79,5 +79,5 @@ def locate_rows(
     scratch = np.empty(walks.AT_ONCE * walks.WALK, np.int64)
     walk(of, samples, np.ascontiguousarray(rows), scratch, out)
     if out.size and not 0 <= int(out.min()) <= int(out.max()) <= n:
-        raise CorruptChunk("the index is of no text: a walk ends nowhere")
+        raise CorruptChunk("the index describes no text: a walk has no end")
     return out

@@ -228,7 +228,7 @@ def _heads(
     own = int(np.searchsorted(rows, primary))  # the first run after it
     is_apart = int(rows[own]) == primary + 1 if own < rows.size else primary == n
     if not is_apart:
-        raise CorruptChunk("a run goes across the row of the whole text")
+        raise CorruptChunk("a run extends across the row of the whole text")
     places, above = np.append(firsts, np.uint32(0)), np.empty(rows.size + 1, np.uint32)
     above[0], above[1:-1], above[-1] = n, lasts[:-1], lasts[own - 1]
     if own < rows.size:

@@ -217,7 +217,7 @@ class Search:
             The index is damaged.
         """
         if most is not None and most < 1:
-            raise BadParams(f"of each pattern 1 hit or more is asked for, not {most}")
+            raise BadParams(f"a search returns 1 hit per pattern or more, not {most}")
         wanted = self._patterns(patterns)
         parts: list[Occurrences] = []
 

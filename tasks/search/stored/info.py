@@ -56,11 +56,11 @@ def parse_index_attribute(attrs: Mapping[str, object]) -> dict[str, IndexedArray
     """Parse the Zarr attribute of a store of indexes; raise BadParams if missing or invalid."""
     data = attrs.get(ATTRIBUTE)
     if not isinstance(data, Mapping) or data.get("version") != VERSION:
-        raise BadParams("it holds no index that is known here")
+        raise BadParams("it holds no supported index")
     try:
         return {str(name): _array(own) for name, own in dict(data["arrays"]).items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
+        raise BadParams(f"attribute {ATTRIBUTE} is damaged: {error}") from error
 
 
 def _array(own: Mapping[str, object]) -> IndexedArray:

@@ -295,7 +295,7 @@ def _spare_reads(reads: Sequence[str], targets: Sequence[Path]) -> None:
     """Raise `BadParams` if a target is one of the input files; `overwrite` does not permit this."""
     for path in reads:
         if any(is_same_file(Path(path), target) for target in targets):
-            raise BadParams(f"{path} is to be read: name the table to write behind the reads")
+            raise BadParams(f"{path} is to be read: name the table to write after the reads")
 
 
 def _build_no_rows_error(found: _Receptors) -> BadParams:

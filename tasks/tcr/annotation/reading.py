@@ -89,7 +89,7 @@ def _check_store(paths: Sequence[str], interleaved: bool) -> None:
     if len(paths) > 1:
         raise BadParams("a store of reads has the mates, too: name it alone")
     if interleaved:
-        raise BadParams(f"{paths[0]} knows of its mates: leave --interleaved out")
+        raise BadParams(f"{paths[0]} records its mates: leave --interleaved out")
     all_mates(ReadSet(paths[0]))
 
 

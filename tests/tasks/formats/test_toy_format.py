@@ -192,7 +192,7 @@ def test_what_is_refused(gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path
     assert "it grows" in gangsaw(*command, "--chunks=-1").failed(USAGE)
     assert "has no axis 'y'" in gangsaw(*command, "--chunks", "y=2").failed(USAGE)
     line = gangsaw("compress", left, "-", store, *HERE).failed(USAGE)
-    assert "is a stream of no known format: say --format" in line
+    assert "is a stream of no known format: pass --format" in line
     assert "signedtoy, text or toy" in line
     line = gangsaw("compress", "-", store, "--format", "envi", *HERE).failed(USAGE)
     assert "- is a stream: ENVI is read from files alone" in line

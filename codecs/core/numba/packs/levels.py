@@ -145,15 +145,17 @@ def _numba_choice() -> LevelChoice:
     present = host_features()
     for level in LEVELS:
         if level.cpu == numba.config.CPU_NAME and present == level.features:
-            return _with_pack(level, "NUMBA_CPU_NAME and NUMBA_CPU_FEATURES say so")
-    return LevelChoice(None, None, "NUMBA_CPU_NAME or NUMBA_CPU_FEATURES say what to compile for")
+            return _with_pack(level, "set by NUMBA_CPU_NAME and NUMBA_CPU_FEATURES")
+    return LevelChoice(
+        None, None, "NUMBA_CPU_NAME or NUMBA_CPU_FEATURES selects what to compile for"
+    )
 
 
 def _requested(level: Level) -> LevelChoice:
     if level not in host_levels() and not os.environ.get(UNRUN):
         missing = ", ".join(sorted(level.features - host_features()))
         raise BadParams(f"{LEVEL} is {level.name}, but this processor has no {missing}")
-    return _with_pack(level, f"{LEVEL} says so")
+    return _with_pack(level, f"set by {LEVEL}")
 
 
 def _best() -> LevelChoice:

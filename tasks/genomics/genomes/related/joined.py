@@ -29,7 +29,7 @@ ROWS_TOGETHER = 32  # reads of ROWS that are decoded in parallel
 TOGETHER = 128  # pieces per call of `join_pieces`
 WRONG = {
     expand.WRONG_BUNDLE: "edit does not have the pieces of bundle",
-    expand.WRONG_PIECE: "edit is not of such pieces",
+    expand.WRONG_PIECE: "edit does not match the pieces",
 }
 
 Table = npt.NDArray[np.uint32]

@@ -107,7 +107,7 @@ class StoredGenome:
         if (records < 0).any() or (np.diff(records) < 0).any():
             raise CorruptChunk("line_record does not grow")
         if (lengths < 0).any() or (counts < 1).any() or (ends > BLANK).any():
-            raise CorruptChunk("line_length, line_count or line_end is of no line")
+            raise CorruptChunk("line_length, line_count or line_end describes no line")
         if (counts[lengths == 0] > MOST_EMPTY).any():
             raise CorruptChunk("line_count has too many empty lines")
         return rows

@@ -119,7 +119,7 @@ def _tagged(segment: AlignedSegment, tags: bytes, header: AlignmentHeader) -> Al
         return AlignedSegment.fromstring(f"{segment.to_string()}\t{tags.decode()}", header)
     except ValueError as error:
         name = segment.query_name
-        raise BadParams(f"what stands behind the name of {name} are no tags: {error}") from error
+        raise BadParams(f"the text after the name of {name} is no tag: {error}") from error
 
 
 def _tags(stored: Stored, first: int, last: int) -> list[bytes]:

@@ -87,7 +87,7 @@ class FastqFile(ReadFile):
             yield self._checked(rest, ends)
             return
         if rest.size > MOST_TAIL:
-            raise BadParams(f"{self.path}: {rest.size} bytes of blank lines behind the last record")
+            raise BadParams(f"{self.path}: {rest.size} bytes of blank lines after the last record")
         self.tail = rest.tobytes()
 
     def _checked(self, text: Text, line_ends: Int64s) -> FastqRecords:

@@ -167,7 +167,7 @@ class ReadFile(ABC):
         try:
             yield from self._begun or read_blocks(self.path, self.notes)
         except BadParams as error:
-            raise type(error)(f"{error} (behind record {self.n_records})") from error
+            raise type(error)(f"{error} (after record {self.n_records})") from error
 
     def _note_colours(self, sequence: bytes) -> None:
         """Note if the first sequence is in colour space (SOLiD), which is larger than text."""

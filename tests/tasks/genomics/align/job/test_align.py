@@ -355,7 +355,7 @@ def test_presets_are_scores_unless_the_user_names_others(
     ("words", "why"),
     [
         (("{queries}", "{queries}", "out.paf"), "queries.fa"),
-        (("{queries}", "{store}", "out.xyz"), "say --format"),
+        (("{queries}", "{store}", "out.xyz"), "pass --format"),
         (("{queries}", "{store}", "out.paf", "-k", "14"), "k must be odd"),
         (("none.fa", "{store}", "out.paf"), "none.fa: no such file"),
         (("{store}/zarr.json", "{store}", "out.paf"), "neither FASTA nor FASTQ"),
