@@ -120,11 +120,11 @@ def wait_for_workers(client: Client, config: ClusterConfig) -> None:
             raise ConnectionError(f"{there} of {wanted} workers came within {limit:g} s")
         if found is None:
             told.log_state(
-                f"{_named(client)} does not answer: {there} of {wanted} workers were there"
+                f"{_named(client)} does not respond: {there} of {wanted} workers were connected"
             )
         elif now - began >= SAY_SECONDS:
             whom = getattr(client.cluster, "queued", "") or "the others"
-            told.log_state(f"{there} of {wanted} workers are there: waiting for {whom}")
+            told.log_state(f"{there} of {wanted} workers are connected: waiting for {whom}")
         time.sleep(ASK_SECONDS)
 
 

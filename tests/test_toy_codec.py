@@ -73,7 +73,7 @@ def test_its_option_goes_nowhere_else(gangsaw: CommandLine, tmp_path: Path) -> N
     zarr.create_array(tmp_path / "a.zarr", data=np.ones((3, 4, 5), "u2"))
     command = ("compress", tmp_path / "a.zarr", tmp_path / "b.zarr", "--toy-block", 9, *HERE)
     line = gangsaw(*command).failed(2)
-    assert "no array takes --toy-block, an option of gangsaw.toy: data (uint16) goes to" in line
+    assert "no array has --toy-block, an option of gangsaw.toy: data (uint16) goes to" in line
 
 
 def test_a_sample_proves_a_text(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def _parts_table(by: str, parts: Sequence[tuple[str, Amount]]) -> str:
 
 def _part_cells(name: str, part: Amount) -> list[str]:
     return [
-        escape(name or "not told"),
+        escape(name or "unknown"),
         f"{part.chunks:,}",
         _failed(part.failed),
         size(part.decoded),

@@ -43,7 +43,7 @@ RUNNING = Metric("gangsaw_jobs_running", "gauge", "Jobs that have begun and not 
 PROGRESS = Metric(
     "gangsaw_last_progress_timestamp_seconds",
     "gauge",
-    "When a job last told of a chunk, in seconds since 1970; 0 before the first.",
+    "Time of the last report of a chunk, in seconds since 1970; 0 before the first.",
     (),
 )
 METRICS = (CHUNKS, FAILED, DECODED, ENCODED, SECONDS, LEFT, RUNNING, PROGRESS)

@@ -50,7 +50,7 @@ class Dashboard(SchedulerPlugin):  # type: ignore[misc]
         try:
             self.jobs.update(msg)
         except Exception:  # any client may send events
-            log.debug("an event that tells nothing of a job: %r", msg, exc_info=True)
+            log.debug("an event without a readable job report: %r", msg, exc_info=True)
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
         """Mark the running jobs of this client as lost."""

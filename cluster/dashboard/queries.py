@@ -38,7 +38,7 @@ def query_scheduler(config: ClusterConfig) -> Figures:
             return _figures(found)  # None without gangsaw
         except Exception as error:
             raise ConnectionError(
-                f"the scheduler at {client.scheduler.address} tells of no jobs: install this "
+                f"the scheduler at {client.scheduler.address} reports no jobs: install this "
                 "version of gangsaw there"
             ) from error
 
@@ -62,4 +62,4 @@ def _ask_dashboard(address: str) -> Figures:
         reason = getattr(error, "reason", "") or error
         raise ConnectionError(f"no dashboard of jobs answers at {url}: {reason}") from error
     except ValueError as error:
-        raise ConnectionError(f"what answers at {url} tells of no jobs") from error
+        raise ConnectionError(f"the server at {url} reports no jobs") from error

@@ -55,7 +55,7 @@ def _cluster_type() -> ClusterType:
     if importlib.util.find_spec("dask_cuda") is None:
         raise ModuleNotFoundError(
             "dask-cuda is missing, which starts a worker per GPU: "
-            "pip install 'gangsaw[gpu]', or say --workers 0 for one GPU and this process",
+            "pip install 'gangsaw[gpu]', or pass --workers 0 for one GPU and this process",
             name="dask_cuda",
         )
     found: ClusterType = importlib.import_module("dask_cuda").LocalCUDACluster

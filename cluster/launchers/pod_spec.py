@@ -80,7 +80,7 @@ def _check(config: ClusterConfig, settings: KindSettings) -> None:
             "as DASK_GANGSAW__KUBERNETES__IMAGE"
         )
     if config.certificates:
-        raise ValueError("pods take no certificates from here: mount them by a spec of your own")
+        raise ValueError("pods get no certificates from here: mount them with your own spec")
     if config.device == "gpu" and settings.number("gpus") != 1:
         raise ValueError(f"--device gpu needs kubernetes.gpus 1, got {settings.number('gpus')}")
 

@@ -53,7 +53,7 @@ def _host_port(address: str) -> tuple[str, int]:
         host, port = get_address_host_port(address)
     except ValueError as error:
         raise ValueError(
-            f"{address!r} is no address of a Dask scheduler; say tcp://HOST:8786"
+            f"{address!r} is no address of a Dask scheduler; use tcp://HOST:8786"
         ) from error
     return host, int(port)
 
@@ -83,15 +83,15 @@ def _why(address: str, host: str, port: int, limit: float, error: Exception) -> 
         )
     encrypted, has_tls = address.startswith("tls://"), speaks_tls(host, port)
     if encrypted and not has_tls:
-        return f"what answers at {address} is not encrypted: say tcp://{host}:{port}"
+        return f"the scheduler at {address} is not encrypted: use tcp://{host}:{port}"
     if has_tls and not encrypted:
         return (
-            f"the scheduler at {address} is encrypted: say tls://{host}:{port}, "
+            f"the scheduler at {address} is encrypted: use tls://{host}:{port}, "
             "with --tls-ca-file and --tls-cert"
         )
     if encrypted and _is_of_tls(error):
         return f"the scheduler at {address} and our certificates do not trust each other"
-    return f"no Dask scheduler answers at {address} within {limit:g} s, but something is there"
+    return f"no Dask scheduler answers at {address} within {limit:g} s, but the port is open"
 
 
 def _is_of_tls(error: BaseException | None) -> bool:

@@ -221,7 +221,7 @@ def _lifetime(walltime: str) -> list[str]:
     margin = min(most, max(least, share * whole))
     lifetime = whole - 1.5 * margin
     if lifetime <= margin / 2:
-        raise ValueError(f"a walltime of {walltime} leaves no time to work: take a minute or more")
+        raise ValueError(f"a walltime of {walltime} leaves no time to work: set a minute or more")
     return ["--lifetime", f"{lifetime:.0f}s", "--lifetime-stagger", f"{margin / 2:.0f}s"]
 
 

@@ -139,7 +139,9 @@ def decode_stream(
         known = params.init_weights if params else None
         image, params, start = read_header(memoryview(data).cast("B"), known)
         if stream.size % params.word_bytes:
-            raise CorruptChunk(f"{stream.size} bytes are not whole words of {params.word_bytes}")
+            raise CorruptChunk(
+                f"{stream.size} bytes are no multiple of the word size, {params.word_bytes}"
+            )
     elif params is None:
         raise BadParams("a body without header needs params as well as its image")
     params = params.resolved(image)
@@ -166,8 +168,8 @@ def _check_limit(image: Image, max_bytes: int) -> None:
     n_bytes = image.n_samples * image.dtype.itemsize
     if n_bytes > max_bytes:
         raise CorruptChunk(
-            f"the header claims {image.n_samples} samples, which take {n_bytes} bytes of memory: "
-            f"more than {max_bytes} only if asked, by max_bytes={n_bytes}"
+            f"the header claims {image.n_samples} samples, which need {n_bytes} bytes of memory: "
+            f"to allow more than {max_bytes}, set max_bytes={n_bytes}"
         )
 
 

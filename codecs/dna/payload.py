@@ -160,7 +160,7 @@ def check_lanes(lane_bits: LaneBits) -> None:
 def check_body_size(form: int, size: int, n: int) -> None:
     """Raise CorruptChunk if a raw or packed body of `size` bytes does not have n letters."""
     if size != (n if form == RAW else packed_size(n)):
-        raise CorruptChunk("its bases are not as many as its letters")
+        raise CorruptChunk("the number of its bases differs from its length")
 
 
 def parse_payload(data: Bytes) -> Payload:

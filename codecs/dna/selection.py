@@ -38,7 +38,7 @@ class _Capabilities(Capabilities):
         if array.dtype.str[1:] != "u1":
             return Refusal(f"holds {array.dtype.name} samples", "codes bytes")
         if len(array.shape) != 1:
-            return Refusal(f"has {len(array.shape)} axes", "codes letters on one axis")
+            return Refusal(f"has {len(array.shape)} axes", "codes bytes on one axis")
         return None
 
     def grade(self, array: ArrayFacts) -> Grade:

@@ -35,7 +35,7 @@ def encode_block(rows: NumpyArray, params: Params, buffer: Payload) -> Encoded:
 def decode_stored(encoded: EncodedBlock, rows: NumpyArray, params: Params) -> None:
     """Copy rows from a raw payload."""
     if encoded.data.size != 1 + rows.nbytes:
-        raise CorruptChunk("its rows are not as many as of such a block")
+        raise CorruptChunk("its number of rows does not match the block")
     rows[...] = np.frombuffer(encoded.data[1:].tobytes(), "<u4").reshape(rows.shape)
 
 
@@ -43,7 +43,7 @@ def decode_coded(encoded: EncodedBlock, rows: NumpyArray, params: Params) -> Non
     """Decode rows from a coded payload."""
     data = encoded.data
     if data.size < HEAD.size:
-        raise CorruptChunk("its head is not whole")
+        raise CorruptChunk("its head is incomplete")
     _, state, n_words = HEAD.unpack(data[: HEAD.size].tobytes())
     counts, at = _read_tables(data, rows.shape[1])
     end = at + 2 * n_words
@@ -54,7 +54,7 @@ def decode_coded(encoded: EncodedBlock, rows: NumpyArray, params: Params) -> Non
     slots, tables = _slots(counts)
     read, bits, last = coding.decode_rows(rows, slots, tables, state, words, raw)
     if read != n_words or (bits + 7) // 8 != data.size - end or last != rans_tables.LOWEST:
-        raise CorruptChunk("its words are not those of such rows")
+        raise CorruptChunk("its words do not match its rows")
 
 
 def _coded(rows: NumpyArray) -> list[Payload]:
@@ -93,7 +93,7 @@ def _read_tables(data: Payload, m: int) -> tuple[Counts, int]:
     for j in range(m):
         n_symbols = int(padded[at]) + 1
         if at >= data.size or n_symbols > SYMBOLS:
-            raise CorruptChunk("its tables are not whole")
+            raise CorruptChunk("its tables are incomplete")
         own = np.zeros((CONTEXTS, n_symbols), np.uint32)
         size = int(rans_tables.read_tables(padded[at + 1 :], data.size - at - 1, own))
         if size < 0:

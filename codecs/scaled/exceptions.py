@@ -83,7 +83,7 @@ def restore_exceptions(data: Payload, n_masks: int, plane: int, words: Words) ->
         steps.put_masked(mask, value, words)
     count, at = steps.get_varint(data, at)
     if _checked(at) and count * (1 + size) > data.size - at:
-        raise CorruptChunk(f"{count} values stand apart in {data.size} bytes")
+        raise CorruptChunk(f"{count} exceptions in {data.size} bytes")
     positions = np.empty(count, np.int64)
     at = _checked(steps.unpack_positions(data, at, words.size, positions))
     words[positions] = parse_words(data[at:], count, words.dtype)
@@ -98,5 +98,5 @@ def parse_words(data: Payload, count: int, dtype: Dtype) -> Words:
 
 def _checked(at: int) -> int:
     if at < 0:
-        raise CorruptChunk("the places of values that stand apart are damaged")
+        raise CorruptChunk("the positions of the exceptions are damaged")
     return at

@@ -186,7 +186,7 @@ def _chunk_shape(shape: tuple[int, ...], params: Params) -> tuple[int, ...]:
         raise BadParams(f"a step must have extents of at least 1, got shape {shape}")
     chunk_shape = (n_steps, *shape)
     if not (axes := params.axis_names(len(chunk_shape))).startswith("t"):
-        raise BadParams(f"axes must begin with 't', as steps are taken in time, got {axes!r}")
+        raise BadParams(f"axes must begin with 't', as steps are added in time, got {axes!r}")
     return chunk_shape
 
 

@@ -111,7 +111,7 @@ def source_options(options: Mapping[str, object], names: Collection[str]) -> Sou
     """
     said = {k: v for k, v in options.items() if k in names and v is not None}
     if "variable" in said:
-        raise BadParams("'variable' is said by variables=[...]")
+        raise BadParams("'variable' is set by variables=[...]")
     shared = {name: said.pop(name) for name in SHARED & said.keys()}
     variables = shared.pop("variables", ())
     if isinstance(variables, str) or not isinstance(variables, Iterable):

@@ -118,7 +118,7 @@ def verify(
     against = add_options(against, storage_options)
     wanted = source_options(options, options)
     if against is None and (asked := list_changed_flags(wanted)):
-        raise BadParams(f"{join_words(asked)} tells of a source: name it by --against")
+        raise BadParams(f"{join_words(asked)} describes a source: name the source by --against")
     wanted = choose_recorded_format(wanted, against, str(store))
     whole = replace(wanted, accept_loss=True)  # missing variables are reported, not raised
     with readable_source(against, whole) as ready:

@@ -96,7 +96,7 @@ def encoding(
 
     if not isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
         raise TypeError(
-            f"got {get_type_name(data)}: encoding takes a DataArray, Dataset or DataTree"
+            f"got {get_type_name(data)}: encoding needs a DataArray, Dataset or DataTree"
         )
     register()
     exact, lossy = with_exact_packing(

@@ -52,7 +52,7 @@ def sample_of(path: str) -> MemoryArray:
         hint = "gangsaw compress reads raw samples: measure the store that it writes"
         raise BadParams(f"{path} is of no known format ({titles(readable())}); {hint}") from None
     if len(arrays) != 1:
-        raise BadParams(f"{path} holds {len(arrays)} arrays; the benchmark takes one")
+        raise BadParams(f"{path} holds {len(arrays)} arrays; the benchmark needs one")
     (array,) = arrays
     if not prod(array.shape):
         raise BadParams(f"{path}: {array.name} holds no samples, there is nothing to measure")

@@ -10,14 +10,14 @@ from gangsaw.codecs.core.nucleotides.alphabet import BASES
 START = 16  # bytes of a file that may identify it
 # first bytes of files often mistaken for another format; binary formats have other signatures
 STARTS = {
-    b">": "it is FASTA: say --format fasta",
-    b"@": "it is FASTQ: say --format fastq",
-    b"#": "a comment stands before it, as in .csfasta of SOLiD: --format text keeps all of it",
-    b"BAM\1": "it is BAM: say --format bam",
-    b"CRAM": "it is CRAM: say --format bam",
+    b">": "it is FASTA: pass --format fasta",
+    b"@": "it is FASTQ: pass --format fastq",
+    b"#": "a comment precedes it, as in .csfasta of SOLiD: --format text keeps all of it",
+    b"BAM\1": "it is BAM: pass --format bam",
+    b"CRAM": "it is CRAM: pass --format bam",
     b"\xff\xfe": "it is text of UTF-16: save it as ASCII",
     b"\xfe\xff": "it is text of UTF-16: save it as ASCII",
-    b"\xef\xbb\xbf": "a byte order mark of UTF-8 stands before it: remove these three bytes",
+    b"\xef\xbb\xbf": "a byte order mark of UTF-8 precedes it: remove these three bytes",
 }
 # a base of the adapter, then a digit for each two neighbours (Applied Biosystems' SOLiD)
 COLOURS = re.compile(b"[%b][0-3.]+" % BASES, re.IGNORECASE)

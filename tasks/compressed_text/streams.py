@@ -89,8 +89,7 @@ class BytesBehindError(Exception):
 
     def __init__(self) -> None:
         super().__init__(
-            "behind its compressed data are bytes that are none: it is damaged there, or something "
-            "was appended"
+            "other bytes follow its compressed data: it is damaged there, or something was appended"
         )
 
 

@@ -67,13 +67,13 @@ def check_workers(workers: int) -> None:
     advice = "--oversubscribe starts them all the same, --cluster uses other machines"
     if workers > most:
         raise BadParams(
-            f"--workers {workers}: this machine has {cores} cores: say {cores}, or {most} at most; "
+            f"--workers {workers}: this machine has {cores} cores: set {cores}, or {most} at most; "
             f"{advice}"
         )
     if workers > max(1, room):
         raise BadParams(
             f"--workers {workers}: each needs {BASE_BYTES >> 20} MiB before its first chunk, and "
-            f"this machine has memory for {room}: say {room} or fewer; {advice}"
+            f"this machine has memory for {room}: set {room} or fewer; {advice}"
         )
 
 
@@ -185,14 +185,14 @@ class Hosts(Workers):
         of_clusters = (self.wait_workers, self.tls_ca_file, self.tls_cert, self.tls_key)
         if self.is_here and any(of_clusters):
             raise BadParams(
-                "--wait-workers and --tls-... are for workers: say --cluster or --workers"
+                "--wait-workers and --tls-... are for workers: pass --cluster or --workers"
             )
         if self.is_named and self.workers == 0 and type(self).workers is None:
             raise BadParams(
                 "--workers 0 works in this process, and a cluster is named: leave one out"
             )
         if self.cluster == "cuda" and not hasattr(self, "device"):
-            raise BadParams("this command has no work for GPUs: say --cluster local")
+            raise BadParams("this command has no work for GPUs: pass --cluster local")
 
     def cluster_arguments(self) -> dict[str, object]:
         """Return the arguments of `api.workers` that name a cluster or device."""

@@ -76,7 +76,7 @@ def _refuse(store: str, holds: str, values: DataclassInstance) -> None:
     names = [f.name for f in fields(values) if getattr(values, f.name) != getattr(usual, f.name)]
     if names:
         flags = join_words([flag(name.rstrip("_")) for name in names])
-        raise BadParams(f"{store} holds {holds}, of which extract takes no {flags}")
+        raise BadParams(f"{store} holds {holds}, for which extract has no {flags}")
 
 
 extract = _command()

@@ -76,7 +76,7 @@ Overwrite = Annotated[
     bool,
     typer.Option(
         "--overwrite",
-        help=("Replace an existing target; the old one is kept until the new one is complete."),
+        help=("Replace an existing target; the old one stays until the new one is complete."),
     ),
 ]
 AcceptExportLoss = Annotated[
@@ -219,7 +219,7 @@ def _params_file(file: Path) -> dict[str, object]:
     except FileNotFoundError:
         raise BadParams(f"{file}: no such file") from None
     except IsADirectoryError:
-        raise BadParams(f"{file} is a folder: --params takes a JSON file") from None
+        raise BadParams(f"{file} is a folder: --params needs a JSON file") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise BadParams(f"{file} is not JSON: {error}") from None
     if not isinstance(found, dict):

@@ -65,7 +65,7 @@ def _module(name: str) -> ModuleType:
     return import_module(f"gangsaw.tasks.hyperspectral.products.{name}")
 
 
-EMIT = _product("emit", "EMIT", "L1B and L2A; wavelengths and places as coordinates")
+EMIT = _product("emit", "EMIT", "L1B and L2A; wavelengths and positions as coordinates")
 
 
 def _sure_enmap(look: Look) -> Sure:
@@ -89,7 +89,7 @@ def _open_enmap(paths: Paths, options: SourceOptions) -> Source:
 ENMAP = Format(
     name="enmap",
     title="EnMAP",
-    about="GeoTIFF with METADATA.XML beside; wavelengths as coordinates",
+    about="GeoTIFF with METADATA.XML next to it; wavelengths as coordinates",
     sure=_sure_enmap,
     open=_open_enmap,
     independent_reader=_delegate_to("geotiff"),
@@ -102,7 +102,7 @@ NEON = _product(
     "NEON AOP",
     "reflectance and radiance; axes named, wavelengths and the map as coordinates",
 )
-PACE = _product("pace", "PACE OCI", "L1B and L2; wavelengths and places as coordinates")
+PACE = _product("pace", "PACE OCI", "L1B and L2; wavelengths and positions as coordinates")
 PRISMA = _product(
-    "prisma", "PRISMA", "L1 to L2D; axes named, wavelengths and places as coordinates"
+    "prisma", "PRISMA", "L1 to L2D; axes named, wavelengths and positions as coordinates"
 )

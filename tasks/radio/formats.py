@@ -153,7 +153,7 @@ def _export(kind: str) -> Callable[[Source, Paths, ExportOptions, Work], None]:
 MS = Format(
     name="ms",
     title="MeasurementSet",
-    about="every column; each data description is a group, `--group` takes one",
+    about="every column; each data description is a group, `--group` selects one",
     sure=_sure_ms,
     open=_open_ms,
     independent_reader=_open_ms_reader,

@@ -264,5 +264,5 @@ def _check_names(names: Iterable[str]) -> None:
         if METADATA in name.split("/"):
             raise BadParams(
                 f"variable {name}: every group of a Zarr store has a file {METADATA} of its own; "
-                "rename it in the source, or take the others by --variable"
+                "rename it in the source, or select the others by --variable"
             )

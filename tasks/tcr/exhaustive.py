@@ -295,7 +295,7 @@ def _refuse_large(reference: bytes, v: int, j: int, d: list[int], rules: Model) 
     if made > MAX_MOLECULES:
         raise BadParams(
             f"up to {made:,} molecules would have to be constructed, more than {MAX_MOLECULES:,}; "
-            "take shorter genes, a smaller max_n or max_p, or count_paths"
+            "use shorter genes, a smaller max_n or max_p, or count_paths"
         )
 
 

@@ -42,8 +42,8 @@ class TextInfo:
         if data is None:
             return None
         if not isinstance(data, Mapping) or data.get("version") != VERSION:
-            raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
+            raise BadParams(f"attribute {ATTRIBUTE} has an unsupported version")
         try:
             return cls(str(data["encoding"]), str(data["line_ends"]))
         except KeyError as error:
-            raise BadParams(f"attribute {ATTRIBUTE} is not whole: it lacks {error}") from error
+            raise BadParams(f"attribute {ATTRIBUTE} is incomplete: it lacks {error}") from error

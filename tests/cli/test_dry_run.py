@@ -105,7 +105,7 @@ MISTAKES = {
     "codec": ("compress {scene} {new} --codec jpeg", "--codec must be"),
     "parameter": ("compress {scene} {new} --codec ccsds123 --param nope=1", "unknown parameter"),
     "value": ("compress {scene} {new} --param prediction_bands=99", "must be in 0..15"),
-    "option": ("compress {scene} {new} --effort fast", "no array takes --effort"),
+    "option": ("compress {scene} {new} --effort fast", "no array has --effort"),
     "stages": ("compress {reads} {new} --order bins --param nope=1", "unknown parameter"),
     "pipe": ("compress - {new} --param nope=1", "unknown parameter"),
     "pipe's value": (

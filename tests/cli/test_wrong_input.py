@@ -179,10 +179,10 @@ def test_a_scheduler_that_is_not_there(gangsaw: CommandLine, tmp_path: Path, sce
         (("--chunks", "y=three"), "--chunks must be such as"),
         (("--bit-depth", "many"), "--bit-depth must be auto or a number"),
         (("--bit-depth", "17"), "must be in 2..16, got 17"),
-        (("--codec", "zstd", "--block", "0,8,8"), "no array takes codec parameters"),
+        (("--codec", "zstd", "--block", "0,8,8"), "no array has codec parameters"),
         (
             ("--effort", "fast"),
-            "no array takes --effort, an option of gangsaw.bwt and gangsaw.visibility: data",
+            "no array has --effort, an option of gangsaw.bwt and gangsaw.visibility: data",
         ),
         (("--codec", "none", "--bit-depth", "9"), "(uint16) goes to plain samples"),
         (("--workers", "-1"), "--workers"),
@@ -281,7 +281,7 @@ def test_a_damaged_stream(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> 
     assert "mode must be one of" in gangsaw(*command).failed(USAGE)
     folder = ("stream", "encode", scene, tmp_path / "c.c123", "--params", tmp_path)
     line = gangsaw(*folder).failed(USAGE)
-    assert line == f"gangsaw: {tmp_path} is a folder: --params takes a JSON file\n"
+    assert line == f"gangsaw: {tmp_path} is a folder: --params needs a JSON file\n"
     line = gangsaw("stream", "decode", tmp_path, tmp_path / "b.hdr").failed(USAGE)
     assert line == f"gangsaw: {tmp_path} is a folder: name a CCSDS-123 file\n"
 
@@ -289,7 +289,7 @@ def test_a_damaged_stream(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> 
 def test_an_address_that_is_none(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> None:
     command = ("compress", scene, tmp_path / "a.zarr", "--scheduler", "head-node")
     line = gangsaw(*command).failed(USAGE)
-    assert "'head-node' is no address of a Dask scheduler; say tcp://HOST:8786" in line
+    assert "'head-node' is no address of a Dask scheduler; use tcp://HOST:8786" in line
 
 
 def test_a_group_of_commands_alone(gangsaw: CommandLine) -> None:
@@ -330,7 +330,7 @@ def test_a_format_without_a_source_is_refused(
 ) -> None:
     gangsaw.ok("compress", scene, tmp_path / "a.zarr", "--workers", 0)
     line = gangsaw("verify", tmp_path / "a.zarr", "--format", "raw").failed(USAGE)
-    assert "--format tells of a source: name it by --against" in line
+    assert "--format describes a source: name the source by --against" in line
 
 
 def test_a_size_of_a_source_is_refused(gangsaw: CommandLine, scene: Path) -> None:

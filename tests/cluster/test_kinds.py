@@ -56,7 +56,7 @@ REFUSED = [
     (("--scheduler", "tcp://h:1", "--scheduler-file", "s.json"), "by its address or by its file"),
     (("--scheduler", "tcp://h:1", "--workers", "2"), "a running scheduler has its workers"),
     (("--cluster", "slurm", "--workers", "0"), "--workers 0 works in this process, and a cluster"),
-    (("--workers", "0", "--wait-workers", "2"), "are for workers: say --cluster or --workers"),
+    (("--workers", "0", "--wait-workers", "2"), "are for workers: pass --cluster or --workers"),
     (("--workers", "2", "--wait-workers", "3"), "3 of 2 workers will never be there"),
     (("--cluster", "tls://h:1", "--tls-cert", "c.pem"), "TLS needs both"),
     (("--cluster", "tls://h:1"), "tls://h:1 needs certificates: --tls-ca-file and --tls-cert"),
@@ -259,8 +259,8 @@ def test_workers_of_a_scheduler_that_hangs_are_not_waited_for(
         kinds.wait_for_workers(waited, ClusterConfig(scheduler="tcp://h:1", wait_workers=2))
     assert kinds.UNHEARD_SECONDS <= waited.now - 20 < kinds.UNHEARD_SECONDS + 10
     assert caplog.messages == [
-        "0 of 2 workers are there: waiting for the others",
-        "the scheduler at tcp://h:1 does not answer: 0 of 2 workers were there",
+        "0 of 2 workers are connected: waiting for the others",
+        "the scheduler at tcp://h:1 does not respond: 0 of 2 workers were connected",
     ]
 
 

@@ -118,7 +118,7 @@ def test_a_group_that_is_not_there(tmp_path: Path) -> None:
 def test_what_is_no_store_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="got NoneType: a store is a path"):
         gangsaw.compress(_dataset(), None)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="got int: encoding takes a DataArray"):
+    with pytest.raises(TypeError, match="got int: encoding needs a DataArray"):
         gangsaw.encoding(3)  # type: ignore[arg-type]
 
 

@@ -44,7 +44,7 @@ ONE, EACH, BYTE_MASK = np.uint64(1), np.uint64(0x0101010101010101), np.uint64(25
 NUMBERS = np.arange(LANES, dtype=np.uint32)
 WRONG = -1
 CUT_OFF, NO_STATES = "its states are cut off", "its states are wrong"
-NO_WORDS, LEFT = "its words are wrong", "bytes are left behind its lanes"
+NO_WORDS, LEFT = "its words are wrong", "bytes are left after its lanes"
 
 
 class LanesOut(NamedTuple):

@@ -21,7 +21,7 @@ BYTE_VALUES = 256
 # each would wait for the count stored by the one before.
 PARTS = np.uint64(4)
 OUTSIDE = "a row lies outside of the transform"
-BROKEN_CHAIN = "a chain of rows does not end at the next row that is kept"
+BROKEN_CHAIN = "a chain of rows does not end at the next sampled row"
 
 
 def invert(bwt: Bytes, rows: Rows, out: Bytes) -> None:

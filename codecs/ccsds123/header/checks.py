@@ -29,7 +29,9 @@ def check_block(data: npt.NDArray[np.uint8], image: Image, params: Params) -> tu
     if data[: len(header)].tobytes() != header:
         raise CorruptChunk("the stream's header is not what the array's metadata implies")
     if data.size % params.word_bytes:
-        raise CorruptChunk(f"{data.size} bytes are not whole words of {params.word_bytes}")
+        raise CorruptChunk(
+            f"{data.size} bytes are no multiple of the word size, {params.word_bytes}"
+        )
     return resolved, len(header)
 
 

@@ -51,7 +51,7 @@ class Option:
         except ValueError as error:
             if isinstance(error, BadParams):
                 raise
-            why = "say a whole number" if self.read is int else error
+            why = "pass an integer" if self.read is int else error
             raise BadParams(f"{self.flag} cannot be {text!r}: {why}") from None
 
 
@@ -60,7 +60,7 @@ def extents(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.replace("x", ",").split(","))
     except ValueError:
-        raise ValueError("say whole numbers such as 198,256,256") from None
+        raise ValueError("pass integers such as 198,256,256") from None
 
 
 def flag(name: str) -> str:

@@ -59,10 +59,10 @@ def unpack_trailer(data: Bytes) -> tuple[ChunkKind, memoryview]:
         size = _extents(rank).size + END.size
         shape = _extents(rank).unpack(octets[-size : -END.size])
     except error:
-        raise CorruptChunk("the chunk's shape, behind its frame, is cut short") from None
+        raise CorruptChunk("the chunk's shape, after its frame, is cut short") from None
     body = bytes(octets[-size : -Struct("<I").size])
     if rank > MOST_AXES or checksum != crc32c(body):
-        raise CorruptChunk("the chunk's shape, behind its frame, is damaged")
+        raise CorruptChunk("the chunk's shape, after its frame, is damaged")
     place = ChunkKind(shape, _dtype(kind), "F" if order == b"F" else "C")
     if math.prod(shape) * place.dtype.itemsize > MOST_BYTES:
         raise CorruptChunk(f"a chunk of {shape}, more than {MOST_BYTES:,} bytes")

@@ -66,7 +66,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         if memory_order not in ("C", "F"):
             raise BadParams(f"memory_order must be C or F, got {memory_order!r}")
         if (shape is None) != (dtype is None):
-            raise BadParams(f"{self.codec_id} takes a chunk's shape and dtype, both or none")
+            raise BadParams(f"{self.codec_id} needs both shape and dtype of a chunk, or neither")
         self.place: ChunkKind | None = None
         if shape is not None:
             self.place = ChunkKind(tuple(map(int, shape)), np.dtype(dtype), memory_order)
@@ -124,7 +124,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         try:
             coder = self.codec.coder(place.shape, place.dtype)
         except BadParams as error:
-            raise CorruptChunk(f"behind the frame stands what cannot be in it: {error}") from error
+            raise CorruptChunk(f"invalid data after the frame: {error}") from error
         coder.whole(frame)
 
 

@@ -22,7 +22,7 @@ Modes = npt.NDArray[np.uint8]
 def read_model(payload: BlockLanes) -> NameModel:
     """Return the decoder tables in lanes 0 and 1 of a block; raise CorruptChunk if invalid."""
     if payload.head.flags:
-        raise CorruptChunk("its flags are not known")
+        raise CorruptChunk("its flags are unknown")
     modes, rest = read_modes(payload.rest)
     n_tables, base = first_tables(modes)
     if n_tables > MOST_TABLES:

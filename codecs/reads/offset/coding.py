@@ -33,7 +33,7 @@ PLAIN_BITS = 8  # of the first number that is not plain
 CENTRE = 8  # bytes of the usual difference
 TOKENS = 7  # of a number at most: its symbol, and 63 raw bits, 12 at a time
 GROUP = 16  # lanes that a thread decodes at a time
-WRONG_WINDOW = "its offsets are not those of such a block"
+WRONG_WINDOW = "its offsets do not match the block"
 
 Items = NumpyArray  # (n,) uint64
 

@@ -181,7 +181,7 @@ def read_quality_head(payload: BlockLanes) -> QualityHead:
     if rest.size or of_values[:, alphabet.size :].any() or not _are_there(of_values, alphabet):
         raise CorruptChunk("its tables of values are wrong")
     if not alphabet.size and payload.head.n_lines != payload.head.used:
-        raise CorruptChunk("it has lines of no letters that are not empty")
+        raise CorruptChunk("it has no quality values, but lines that are not empty")
     return QualityHead(alphabet, components, tree, frequencies)
 
 

@@ -85,7 +85,7 @@ def read_alphabet(data: Text) -> tuple[Text, Text]:
     alphabet = data[1 : 1 + n]
     is_sorted = bool((alphabet[1:] > alphabet[:-1]).all())
     if data.size < 1 + n or not is_sorted or NEWLINE in alphabet:
-        raise CorruptChunk("its list of letters is wrong")
+        raise CorruptChunk("its list of quality values is wrong")
     return alphabet, data[1 + n :]
 
 

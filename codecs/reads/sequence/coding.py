@@ -127,7 +127,7 @@ def windows_of(payload: BlockLanes, pairs: bool, first: int, last: int) -> Windo
 def check_flags(head: Head) -> None:
     """Raise CorruptChunk if flags of a block are unknown."""
     if head.flags & ~(SORTED | EXCHANGED | STEADY) or head.flags & (SORTED | STEADY) == STEADY:
-        raise CorruptChunk("its flags are not known")
+        raise CorruptChunk("its flags are unknown")
 
 
 def text_of_spans(spans: Int64s) -> slice[int, int, None]:

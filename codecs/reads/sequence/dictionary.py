@@ -107,7 +107,7 @@ def read_dictionary(rest: Text, shared: Text, used: int) -> Dictionary:
     head = read_dictionary_head(rest, used)
     consensus = read_consensus(shared, head.size, head.tables)
     if not are_second(head.columns, head.variants, consensus.forward):
-        raise CorruptChunk("the second letter of a column is its first")
+        raise CorruptChunk("the second base of a column equals its first")
     return Dictionary(
         head.tables, consensus.forward, consensus.backward, head.size, head.low_bits, head.hot,
         head.columns, head.variants, head.marks, head.ranks,
@@ -133,7 +133,7 @@ def read_dictionary_head(rest: Text, used: int) -> DictionaryHead:
         raise CorruptChunk("its columns or its anchors are wrong")
     frequencies, left = read_stored_tables(stored[n:], N_TABLES)
     if left.size or frequencies[~legal_symbols(n_hot)].any():
-        raise CorruptChunk("its head goes on, or a table has a symbol that it cannot have")
+        raise CorruptChunk("its head has extra bytes, or a table has a symbol that it cannot have")
     marks, ranks = index_columns(columns, size // WORD + 1)
     low_bits = max(0, bits - HIGH_BITS)
     tables = decoder_tables(frequencies)

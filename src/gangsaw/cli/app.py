@@ -158,5 +158,5 @@ def _os_line(error: OSError) -> str:
         return "the current directory no longer exists: change to one that does"
     reason = error.strerror or str(error) or type(error).__name__
     if error.errno == errno.ENOSPC:
-        reason += ": make room, or name another place"
+        reason += ": free some space, or name another folder"
     return f"{error.filename}: {reason}" if error.filename else reason

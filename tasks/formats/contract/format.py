@@ -283,8 +283,8 @@ class Format:
         if requested <= accepted:
             return
         wrong = join_words(flags(requested - accepted))
-        there = f"it takes {join_words(flags(accepted))}" if accepted else f"leave {wrong} out"
-        raise BadParams(f"{what} is {self.title}, which takes no {wrong}; {there}")
+        there = f"it has {join_words(flags(accepted))}" if accepted else f"leave {wrong} out"
+        raise BadParams(f"{what} is {self.title}, which has no {wrong}; {there}")
 
     def check_installed(self, what: str) -> None:
         """Raise BadParams for a missing module; the message names the package to install."""

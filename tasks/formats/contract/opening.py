@@ -70,7 +70,7 @@ def open_store(path: str, options: SourceOptions | None, mending: MendingOf) -> 
     kind = find_format((path,), chosen)
     if kind.name != ZARR:
         raise BadParams(
-            f"{path} is {kind.title}: damaged blocks are told apart in Zarr stores alone; leave "
+            f"{path} is {kind.title}: damaged blocks are recognised in Zarr stores only; leave "
             "--damaged out"
         )
     wanted = kind.for_opening(path, chosen)
@@ -239,7 +239,7 @@ def _choose_surest(paths: Sequence[str], found: dict[Format, Sure]) -> Format:
     kinds = [kind for kind, sure in found.items() if sure == best]
     if len(kinds) > 1:
         what = ", ".join(paths)
-        raise BadParams(f"{what} may be {titles(kinds)}: say --format {list_names(kinds)}")
+        raise BadParams(f"{what} may be {titles(kinds)}: pass --format {list_names(kinds)}")
     return kinds[0]
 
 
@@ -253,11 +253,11 @@ def _unknown(paths: Paths, looks: Sequence[Look]) -> str:
     what = ", ".join(paths)
     if any(look.is_stream for look in looks):
         able = [kind for kind in readable() if kind.streams]
-        hint = f"say --format {list_names(able)}" if able else "no format here reads one"
+        hint = f"pass --format {list_names(able)}" if able else "no format here reads one"
         return f"{what} is a stream of no known format: {hint}"
     if paths[1:]:
-        return f"{what} are of no known format that takes several paths"
+        return f"{what} are of no known format that reads several paths"
     return (
         f"{what} is of no known format ({titles(readable())}); "
-        "if it holds raw samples, say --shape and --dtype"
+        "if it holds raw samples, pass --shape and --dtype"
     )

@@ -104,7 +104,7 @@ def _names(path: Path, suffix: str) -> tuple[Path, Path]:
         return header, data
     if path == header and header.exists():
         return header, found  # replace this pair
-    raise BadParams(f"{found} would be taken for the data of {header}: give another name")
+    raise BadParams(f"{found} would be read as the data of {header}: give another name")
 
 
 def _band_dim(source: SourceArray) -> str | None:

@@ -42,7 +42,7 @@ def find_header_file(data: Path) -> Path:
     found = headers_of(data)
     if not found:
         names = f"{data.name}.hdr or {data.stem}.hdr"
-        raise BadParams(f"{data} has no ENVI header: put it beside, as {names}")
+        raise BadParams(f"{data} has no ENVI header: put it next to the data, as {names}")
     if found[1:]:
         names = join_words([path.name for path in found])
         raise BadParams(f"{data} has several headers, {names}: rename all but its own")
@@ -65,7 +65,9 @@ def find_data(header: Path, n_bytes: int) -> Path:
         return found[0]
     if not found:
         stem = header.stem
-        raise BadParams(f"{header} has no data file: put it beside, as {stem} or {stem}.img")
+        raise BadParams(
+            f"{header} has no data file: put it next to the header, as {stem} or {stem}.img"
+        )
     if fitting:
         what = f"{_names(fitting)} have the {n_bytes} bytes that it describes"
         raise BadParams(f"{header} may be the header of several files: {what}; name the data file")

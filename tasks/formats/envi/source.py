@@ -57,7 +57,7 @@ def open_envi(path: str, data: str | None = None) -> EnviSource:
     coords, attrs = to_metadata(header, small)
     arrays = (replace(array, attrs=attrs), *(part for part in parts if not is_small_array(part)))
     notes = tuple(
-        f"{part.shape[0]} bytes after the last sample are kept as {AFTER}: are the header's "
+        f"{part.shape[0]} bytes after the last sample are stored as {AFTER}: are the header's "
         "extents right?"
         for part in parts
         if part.name == AFTER

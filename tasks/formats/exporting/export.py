@@ -96,7 +96,7 @@ def _loss(what: str, kind: Format, lost: Sequence[str]) -> str:
     """Return the error message for items that a format cannot hold: the first ones, the remedy."""
     more = [f"{len(lost) - MOST_ITEMS} more"] if len(lost) > MOST_ITEMS else []
     items = join_words([*lost[:MOST_ITEMS], *more])
-    return f"{what}: {kind.title} has no place for {items}; --accept-loss leaves that out"
+    return f"{what}: {kind.title} cannot hold {items}; --accept-loss leaves that out"
 
 
 def choose_format(source: Source, targets: Paths, options: ExportOptions) -> Format:
@@ -114,7 +114,7 @@ def choose_format(source: Source, targets: Paths, options: ExportOptions) -> For
     if not found:
         what = ", ".join(targets)
         raise BadParams(
-            f"the suffix of {what} is of no format: say --format {list_names(writable())}"
+            f"the suffix of {what} is of no format: pass --format {list_names(writable())}"
         )
     return max(found, key=lambda kind: _order(kind, source)) if found[1:] else found[0]
 

@@ -72,7 +72,7 @@ def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) ->
 GEOTIFF = Format(
     name="geotiff",
     title="GeoTIFF",
-    about="all bands of one image, its mask and its tags; `--group` takes one of several",
+    about="all bands of one image, its mask and its tags; `--group` selects one of several",
     sure=_sure,
     open=_open,
     independent_reader=_open_independent_reader,

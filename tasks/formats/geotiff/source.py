@@ -185,7 +185,7 @@ def _image(path: str, absolute: str, group: str) -> str:
     if group not in numbers:
         there = join_words(numbers)
         wrong = f"no image {group!r}" if group else "several images"
-        raise BadParams(f"{path} holds {wrong}: take one by --group; there are {there}")
+        raise BadParams(f"{path} holds {wrong}: select one by --group; there are {there}")
     return f"GTIFF_DIR:{group}:{absolute}" if n_images > 1 else absolute
 
 

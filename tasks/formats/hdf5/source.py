@@ -155,7 +155,7 @@ def _open(
     top, *groups = (_with_dimensions(part, unused.get(part.path, {})) for part, _, _ in parts)
     block = "" if group or engine != HDF5_ENGINE else user_block(absolute)
     if block is None:
-        refused.append(Refused("the user block", "before HDF5 is too large to be kept"))
+        refused.append(Refused("the user block", "before HDF5 is too large to be stored"))
     if not there and not refused:
         inner = ", ".join(part.path for part in groups) or "none"
         raise BadParams(f"{path}: no variables; groups in it: {inner}")

@@ -108,8 +108,8 @@ def cast_block(block: NumpyArray, dtype: Dtype, name: str) -> NumpyArray:
         is_same = bool(((found == block) | ((found != found) & (block != block))).all())
     if not is_same:
         raise JobFailed(
-            f"{name}: a block has {block.dtype} samples that {dtype}, which Dask was told of the "
-            "array, does not hold: name the right dtype where the array is made"
+            f"{name}: a block has {block.dtype} samples that {dtype}, the declared dtype of the "
+            "Dask array, cannot hold: name the right dtype where the array is made"
         )
     return found
 
@@ -132,13 +132,13 @@ def make_block_array(
     meta = array._meta
     if not isinstance(meta, np.ndarray | np.generic) or isinstance(meta, np.ma.MaskedArray):
         kind = f"{type(meta).__module__}.{type(meta).__name__}"
-        raise BadParams(f"{name} has blocks of {kind}: NumPy arrays without a mask are taken")
+        raise BadParams(f"{name} has blocks of {kind}: NumPy arrays without a mask are supported")
     own = client_of(array)
     if own is not None and client is not None and own is not client:
         at, other = (one.scheduler.address if one.scheduler else "?" for one in (own, client))
         if at != other:
             raise BadParams(
-                f"{name} lies on the workers of {at}, and client= of {other}: give its own client"
+                f"{name} is on the workers of {at}, and client= is of {other}: pass its own client"
             )
     dims = dims or tuple(f"dim_{i}" for i in range(array.ndim))
     return BlockArray(array, dims, name, dict(attrs or {}), fill_value, client or own)

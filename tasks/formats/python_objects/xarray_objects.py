@@ -155,7 +155,7 @@ def _variable(name: str, variable: xr.Variable, client: Client | None) -> Source
     values = variable.data
     if not isinstance(values, np.ndarray):
         kind = f"{type(values).__module__}.{type(values).__name__}"
-        raise BadParams(f"{name} holds a {kind}: NumPy and Dask arrays are taken")
+        raise BadParams(f"{name} holds a {kind}: NumPy and Dask arrays are supported")
     return ArrayInMemory(values, dims, name, attrs, fill_value=fill)
 
 

@@ -82,7 +82,7 @@ def _errors_in_a_line(where: str) -> Iterator[None]:
         if "dimension" not in str(error):
             raise
         raise BadParams(
-            f"{where} holds an array whose axes have no names, which xarray asks for: "
+            f"{where} holds an array whose axes have no names, which xarray needs: "
             "gangsaw.compress gives it some, zarr.open reads it as it is"
         ) from error
     except (UnknownCodecError, json.JSONDecodeError):

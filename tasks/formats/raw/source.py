@@ -100,7 +100,7 @@ def _dtype(name: str, byte_order: str | None) -> Dtype:
     try:
         kind = np.dtype(name)
     except TypeError:
-        near = nearest(name, NUMBERS) or "; say for instance uint16 or int32"
+        near = nearest(name, NUMBERS) or "; use for instance uint16 or int32"
         raise BadParams(f"unknown dtype {name!r}{near}") from None
     if kind.kind not in "iufc":
         raise BadParams(f"dtype must be a number such as uint16, got {name!r}")

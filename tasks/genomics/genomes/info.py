@@ -87,7 +87,7 @@ class GenomeInfo:
         if data is None:
             return None
         if not isinstance(data, Mapping) or data.get("version") not in VERSIONS:
-            raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
+            raise BadParams(f"attribute {ATTRIBUTE} has an unsupported version")
         try:
             letters = cast(Mapping[str, int], data["letters"])
             found = cls(
@@ -103,7 +103,7 @@ class GenomeInfo:
                 added=tuple(map(int, data.get("added", ()))),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
+            raise BadParams(f"attribute {ATTRIBUTE} is incomplete: {error}") from error
         if found.width < 1 or found.records < 0:
             raise BadParams(
                 f"attribute {ATTRIBUTE} has {found.records} records, {found.width} wide"

@@ -207,13 +207,13 @@ _ORDER = Option(
     "order",
     (
         "Order of the records. smallest: fewest bytes, by trial. bins, sorted: "
-        "reads of the same genome region together; names take more bytes."
+        "reads of the same genome region together; names need more bytes."
     ),
     ORDERS[0],
     choices=ORDERS,
 )
 _SCRATCH = Option(
-    "scratch", "Folder for temporary files of orders other than kept.", "beside the target"
+    "scratch", "Folder for temporary files, unless the order is `kept`.", "next to the target"
 )
 _QUALITIES = Option(
     "qualities", "Precision of qualities; binned: 8 values.", QUALITIES[0], choices=QUALITIES

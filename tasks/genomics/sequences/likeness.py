@@ -120,7 +120,7 @@ def _judged(text: bytes, *, is_whole: bool) -> Likeness:
         return Likeness(True)
     if (why := _why_reads(names, lengths)) is not None:
         return Likeness(False, why)
-    return Likeness(True, "its records are of many lengths, and no machine named them")
+    return Likeness(True, "its records have many lengths, and no sequencer's names")
 
 
 def _why_reads(
@@ -131,7 +131,7 @@ def _why_reads(
         return "machines named its records"
     (length, times), *_ = Counter(lengths.tolist()).most_common(1)
     if times >= SHARE * n and length <= EQUAL_BASES:
-        return f"its records are of one length, {length}"
+        return f"its records have one length, {length}"
     is_assembled = sum(ASSEMBLERS.match(name) is not None for name in names) >= NAMED * n
     if (lengths <= SHORT_BASES).mean() >= SHARE and not is_assembled:
         return "its records are short"

@@ -77,7 +77,7 @@ class Ragged(RaggedRows[bytes]):
             There are bytes other than ASCII, or pyarrow is missing.
         """
         if self.data.max(initial=0) > 127:
-            raise BadParams("strings of Arrow are UTF-8, and there are letters other than ASCII")
+            raise BadParams("strings of Arrow are UTF-8, and some bytes are not ASCII")
         arrow = _library("pyarrow")
         buffers = [None, arrow.py_buffer(self.offsets), arrow.py_buffer(self.data)]
         return arrow.LargeStringArray.from_buffers(len(self), *buffers[1:])

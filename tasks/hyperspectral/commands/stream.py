@@ -39,8 +39,7 @@ def decode(
         typer.Option(
             min=1,
             help=(
-                "Maximum number of bytes of decoded samples, which are kept in memory. "
-                "(default: 2^30)"
+                "Maximum number of bytes of decoded samples, which are in memory. (default: 2^30)"
             ),
             show_default=False,
         ),

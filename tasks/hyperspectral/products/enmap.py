@@ -65,7 +65,7 @@ def add_band_coordinates(source: Source, image: Path) -> Source:
     """
     path = metadata_of(image)
     if path is None:
-        raise BadParams(f"{image}: no METADATA.XML of EnMAP lies beside it")
+        raise BadParams(f"{image}: no METADATA.XML of EnMAP exists next to it")
     root = _parsed(path)
     arrays = [_add_attributes(array, root, image) for array in source.arrays]
     cube = next((a for a in arrays if len(a.shape) == 3), None)

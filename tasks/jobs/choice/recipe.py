@@ -173,13 +173,13 @@ class Recipe:
             if not any(name in _option_names(choice) for choice in ours):
                 owners = " and ".join(codec_table.owners(name))
                 flag = name.replace("_", "-")
-                raise BadParams(f"no array takes --{flag}, an option of {owners}: {where}")
+                raise BadParams(f"no array has --{flag}, an option of {owners}: {where}")
         meant = {c.coded_by for c in ours}
         if self.codec != "auto":
             meant &= {codec_table.full_name(self.codec)}
             self._check_taken(arrays, choices, where)
         if (self.params or self.block is not None) and not meant:
-            raise BadParams(f"no array takes codec parameters or a block: {where}")
+            raise BadParams(f"no array has codec parameters or a block: {where}")
 
     def _check_taken(
         self, arrays: Sequence[SourceArray], choices: Sequence[Choice | None], where: str
@@ -213,7 +213,7 @@ def _log_choices(
     for array, of, choice in zip(arrays, facts, choices, strict=True):
         grades = {name: grade(name, of) for name in codec_table.capabilities()}
         able = [f"{n} {REASONS[g]}" for n, g in grades.items() if g > Grade.ON_REQUEST]
-        why = "as you said" if by_user else "; ".join(able) or "no codec is for such content"
+        why = "as requested" if by_user else "; ".join(able) or "no codec is for such content"
         log.info("%s: %s", _target_of(array, choice), why)
 
 

@@ -156,7 +156,7 @@ def _check_same(work: Prefix, names: Iterable[str], identity: str) -> None:
         if JobFolder(work / name).text("source") != f"{identity} {name}":
             raise BadParams(
                 f"{work} is finished, and its source has changed since, or an earlier version did "
-                "not note it: gangsaw verify --against tells whether they are equal, --overwrite "
+                "not record it: gangsaw verify --against checks if they are equal, --overwrite "
                 "starts again"
             )
 

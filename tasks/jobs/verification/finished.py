@@ -162,7 +162,7 @@ class FinishedArray:
         return (
             f"{self.name or 'the array'} grew {along}{before}to {grid.shape[axis]} since its job: "
             f"{n_new} of its {self.n_chunks} chunks have no record"
-            + (f", {absent} of them are absent and stand for the fill value" if absent else "")
+            + (f", {absent} of them are absent and read as the fill value" if absent else "")
         )
 
     def unknown_objects(self) -> Iterator[str]:

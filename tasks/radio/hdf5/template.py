@@ -30,7 +30,7 @@ def find_large_datasets(file: h5py.File, emptied: Collection[str]) -> list[Refus
 
     file.visititems(visit)
     reason = (
-        "{} MiB beside the visibilities; such datasets are copied whole, but no more than "
+        "{} MiB besides the visibilities; such datasets are copied whole, but no more than "
         f"{MOST_WHOLE >> 20} MiB"
     )
     found = list_largest(sizes, MOST_WHOLE)

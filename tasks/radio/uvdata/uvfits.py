@@ -266,5 +266,5 @@ def read_visibilities(path: str) -> NDArray[np.complex64] | None:
 
 def compare_uvfits_templates(stored: NumpyArray, wanted: NumpyArray) -> list[str]:
     """Return a line if two uvfits templates differ, each (bytes,) uint8."""
-    differs = "the header, or a table behind the groups, differs from the source's"
+    differs = "the header, or a table after the groups, differs from the source's"
     return [] if np.array_equal(stored, wanted) else [differs]

@@ -36,8 +36,8 @@ def index(
         typer.Option(
             min=1,
             help=(
-                "Sampling rate of the suffix array: one of so many positions is stored. "
-                "A higher rate takes less space, and hits are located more slowly. "
+                "Sampling rate N of the suffix array: every Nth position is stored. "
+                "A higher rate needs less space, and hits are located more slowly. "
                 "(default: 64; 32 for bases)"
             ),
             show_default=False,

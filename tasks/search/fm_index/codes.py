@@ -42,11 +42,11 @@ def codes_of(lengths: npt.NDArray[np.uint8], counts: Counts) -> npt.NDArray[np.u
         code <<= wanted - length
         length = wanted
         if not 1 <= length <= LONGEST or code >> length:
-            raise CorruptChunk("code lengths are of no code")
+            raise CorruptChunk("code lengths define no code")
         codes[byte] = code
         code += 1
     if code != 1 << length:
-        raise CorruptChunk("code lengths are of no whole code")
+        raise CorruptChunk("code lengths define no complete code")
     return codes
 
 

@@ -60,7 +60,7 @@ def open_index(data: Bytes) -> TextIndex:
     """Open an index in packed bytes; raise CorruptChunk if they are damaged or no index."""
     found = unpack_index(data)
     if found.fields[0] > MAX_TEXT_SIZE:
-        raise CorruptChunk(f"an index of {found.fields[0]:,} letters")
+        raise CorruptChunk(f"an index of {found.fields[0]:,} bytes")
     if found.kind == base_index.KIND:
         return BaseIndex.unpack(found)
     if found.kind == byte_index.KIND:

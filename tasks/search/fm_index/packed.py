@@ -69,7 +69,7 @@ class Arrays:
     def end(self) -> None:
         """Raise CorruptChunk if bytes are left."""
         if self._at != self._body.size:
-            raise CorruptChunk("bytes behind the arrays of the index")
+            raise CorruptChunk("bytes after the arrays of the index")
 
 
 def pad_to_lines(n_bytes: int) -> int:

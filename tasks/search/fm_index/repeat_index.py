@@ -95,9 +95,7 @@ class RepeatIndex:
         windows, rows = np.empty(room, np.int64), np.empty((room, 3), np.int64)
         used = repeats.find_repeat_windows(self.of, self._to_symbols(query), length, windows, rows)
         if int((rows[:used, repeats.HIGH] - rows[:used, repeats.LOW]).sum()) > MOST_SEEDS:
-            raise BadParams(
-                f"windows of {length} letters are there too often: look for longer matches"
-            )
+            raise BadParams(f"windows of {length} bytes occur too often: look for longer matches")
         which, places = self._expanded(rows[:used])
         begins = windows[which]
         keys = begins * (self.n + 1) + places
@@ -117,6 +115,6 @@ class RepeatIndex:
         counts = rows[:, repeats.HIGH] - rows[:, repeats.LOW]
         places = np.empty(int(counts.sum()), np.int64)
         if not repeats.fill_row_positions(self.of, rows, places):
-            raise CorruptChunk("the index is of no text: a place is outside")
+            raise CorruptChunk("the index describes no text: a position is outside")
         which = np.repeat(np.arange(counts.size), counts)
         return which, places if self.runs is None else self.runs.map_positions(places)

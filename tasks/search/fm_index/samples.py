@@ -40,9 +40,9 @@ def check_samples(
     Raise CorruptChunk if inconsistent.
     """
     if not 1 <= rate <= MOST_RATE:
-        raise CorruptChunk(f"places of every {rate}th suffix")
+        raise CorruptChunk(f"positions of every {rate}th suffix")
     if bits.checked_ones(marks, n + 1) != positions.size or int(positions.max(initial=0)) > n:
-        raise CorruptChunk("sampled places are not those of a text")
+        raise CorruptChunk("sampled positions are not those of a text")
     return walks.Samples(marks, positions, rate)
 
 
@@ -60,7 +60,7 @@ def find_seeds(
     n = int((windows[:, seeds.HIGH] - windows[:, seeds.LOW]).sum())
     if n > MOST_SEEDS:
         raise BadParams(
-            f"windows of {length} letters are there more than {MOST_SEEDS:,} times: look for "
+            f"windows of {length} bytes occur more than {MOST_SEEDS:,} times: look for "
             "longer matches"
         )
     begins, rows = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -79,5 +79,5 @@ def locate_rows(
     scratch = np.empty(walks.AT_ONCE * walks.WALK, np.int64)
     walk(of, samples, np.ascontiguousarray(rows), scratch, out)
     if out.size and not 0 <= int(out.min()) <= int(out.max()) <= n:
-        raise CorruptChunk("the index is of no text: a walk ends nowhere")
+        raise CorruptChunk("the index describes no text: a walk has no end")
     return out

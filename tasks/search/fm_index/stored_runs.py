@@ -86,7 +86,7 @@ class StoredRuns:
         if not 0 < n_runs <= n // FEWEST + SPARE or not 0 < primary <= n:
             raise CorruptChunk("runs of the index are not those of a text")
         if max(n_firsts, n_lasts) > n_runs or n_length_words < 2:
-            raise CorruptChunk("the index has more places than runs")
+            raise CorruptChunk("the index has more positions than runs")
         alphabet = arrays.take(4, np.uint64)
         letters = arrays.take(_n_words(n_runs * _width(alphabet)), np.uint64)
         lengths = arrays.take(n_length_words, np.uint64)
@@ -127,7 +127,7 @@ class StoredRuns:
         codes, lengths = np.empty(self.n_runs, np.uint8), np.empty(self.n_runs, np.uint32)
         run_bits.take_numbers(self.symbols, _width(self.alphabet), codes)
         if int(codes.max(initial=0)) >= there.size:
-            raise CorruptChunk("a run of a letter that is not there")
+            raise CorruptChunk("a run of a byte that is not in the alphabet")
         if not run_bits.take_lengths(self.lengths, self.n, lengths):
             raise CorruptChunk("runs of the index do not make up a text")
         none = np.empty(0, np.uint32)
@@ -151,13 +151,13 @@ class StoredRuns:
         )
         found = self._follow_chains(chains, known)
         if (found != firsts)[lengths == 1].any():
-            raise CorruptChunk("a run of one letter has two places")
+            raise CorruptChunk("a run of length one has two positions")
         return found
 
     def _unpack_known(self, words: Words, n: int, n_wanted: int) -> Positions:
         """Unpack the n stored positions; raise CorruptChunk unless n equals `n_wanted`."""
         if n != n_wanted:
-            raise CorruptChunk("the index has other places than its runs")
+            raise CorruptChunk("the index has other positions than its runs")
         known = np.empty(n, np.int64)
         run_bits.take_numbers(words, self.n.bit_length(), known)
         return known
@@ -167,7 +167,7 @@ class StoredRuns:
         found = np.empty(self.n_runs, np.int64)
         is_whole = run_bits.follow_run_chains(*chains, known, found)
         if not is_whole or not 0 <= int(found.min()) <= int(found.max()) <= self.n:
-            raise CorruptChunk("places of the runs are not those of a text")
+            raise CorruptChunk("positions of the runs are not those of a text")
         return found.astype(np.uint32)
 
 
@@ -228,7 +228,7 @@ def _heads(
     own = int(np.searchsorted(rows, primary))  # the first run after it
     is_apart = int(rows[own]) == primary + 1 if own < rows.size else primary == n
     if not is_apart:
-        raise CorruptChunk("a run goes across the row of the whole text")
+        raise CorruptChunk("a run extends across the row of the whole text")
     places, above = np.append(firsts, np.uint32(0)), np.empty(rows.size + 1, np.uint32)
     above[0], above[1:-1], above[-1] = n, lasts[:-1], lasts[own - 1]
     if own < rows.size:

@@ -137,7 +137,7 @@ class LocateInChunk:
 def check_inside(index: TextIndex, positions: Positions, lengths: Positions | int) -> None:
     """Raise CorruptChunk if a match ends beyond the indexed text."""
     if int((positions + lengths).max(initial=0)) > index.n:
-        raise CorruptChunk("the index is of another text: what is found ends behind it")
+        raise CorruptChunk("the index describes another text: a hit ends after it")
 
 
 def reach_of(text: IndexedText, number: int, length: int) -> tuple[int, int]:

@@ -21,7 +21,7 @@ MOST_LENGTH = 1 << 20  # letters of a pattern: twice as many are read at each bo
 def check_length(pattern: bytes) -> None:
     """Raise BadParams for an empty pattern, or one of more than MOST_LENGTH letters."""
     if not 0 < len(pattern) <= MOST_LENGTH:
-        raise BadParams(f"a pattern has 1 to {MOST_LENGTH:,} letters, not {len(pattern):,}")
+        raise BadParams(f"a pattern has 1 to {MOST_LENGTH:,} bytes, not {len(pattern):,}")
 
 
 @dataclass(frozen=True, eq=False)

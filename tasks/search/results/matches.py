@@ -115,7 +115,7 @@ class MatchQuery:
     def parse(cls, query: bytes, kind: Kind, least: int) -> MatchQuery:
         """Return a query in the form to compare; raise BadParams if `least` is below 1."""
         if least < 1:
-            raise BadParams(f"matches have 1 letter or more, not {least}")
+            raise BadParams(f"matches have 1 byte or more, not {least}")
         letters = np.frombuffer(query, np.uint8)
         if kind == "bytes":
             return cls(((FORWARD, letters),), least)

@@ -217,7 +217,7 @@ class Search:
             The index is damaged.
         """
         if most is not None and most < 1:
-            raise BadParams(f"of each pattern 1 hit or more is asked for, not {most}")
+            raise BadParams(f"a search returns 1 hit per pattern or more, not {most}")
         wanted = self._patterns(patterns)
         parts: list[Occurrences] = []
 
@@ -300,7 +300,7 @@ class Search:
             The range is invalid.
         """
         if not 0 <= begin <= end <= len(self):
-            raise BadParams(f"{self.name} has letters 0 to {len(self):,}, not {begin} to {end}")
+            raise BadParams(f"{self.name} has positions 0 to {len(self):,}, not {begin} to {end}")
         letters = self._text.stored.read(begin, end)
         self._text.stored.check()
         return letters.tobytes()

@@ -163,5 +163,5 @@ def _starts(text: StoredText) -> Positions:
     assert borders is not None
     found = np.asarray(borders.read((slice(0, borders.shape[0]),))).astype(np.int64)
     if found[0] != 0 or found[-1] != size or (np.diff(found) < 0).any():
-        raise CorruptChunk(f"{borders.name} does not grow within the letters")
+        raise CorruptChunk(f"{borders.name} does not ascend to the end of the text")
     return found

@@ -69,7 +69,7 @@ def open_indexed(store: str, index: str | None = None, variable: str | None = No
     how = arrays[name]
     letters = open_texts(store, [name])[1][name]
     if how.identity != letters.identity or how.size != letters.size or how.kind != letters.kind:
-        raise BadParams(f"{where} is of another content than {store} has now: {make} --overwrite")
+        raise BadParams(f"{where} describes other content than {store} has now: {make} --overwrite")
     rows = {array.name: array for array in found.arrays}.get(name)
     shape = (len(how.starts), bound_index_bytes(how.kind, how.chunk, how.rate))
     if rows is None or rows.dtype != np.uint8 or rows.shape != shape:

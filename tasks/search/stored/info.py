@@ -56,17 +56,17 @@ def parse_index_attribute(attrs: Mapping[str, object]) -> dict[str, IndexedArray
     """Parse the Zarr attribute of a store of indexes; raise BadParams if missing or invalid."""
     data = attrs.get(ATTRIBUTE)
     if not isinstance(data, Mapping) or data.get("version") != VERSION:
-        raise BadParams("it holds no index that is known here")
+        raise BadParams("it holds no supported index")
     try:
         return {str(name): _array(own) for name, own in dict(data["arrays"]).items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
+        raise BadParams(f"attribute {ATTRIBUTE} is damaged: {error}") from error
 
 
 def _array(own: Mapping[str, object]) -> IndexedArray:
     size, chunk, rate = (int(cast(int, own[name])) for name in ("size", "chunk", "rate"))
     if own["kind"] not in RATES or size < 0 or not 1 <= chunk <= max(1, size) or rate < 1:
-        raise ValueError(f"{size} letters in indexes of {chunk}")
+        raise ValueError(f"{size} bytes in indexes of {chunk}")
     return IndexedArray(own["kind"], size, chunk, rate, str(own["identity"]))
 
 

@@ -64,8 +64,8 @@ class IndexArray(Described):
             packed = self._build(number)
             if packed.size > row.size:
                 raise BadParams(
-                    f"letters {self.how.window(number)[0]:,} and on of {self.name} have too many "
-                    "breaks for an index of bases: letters other than ACGT, or borders of records"
+                    f"positions {self.how.window(number)[0]:,} and on of {self.name} have too many "
+                    "breaks for an index of bases: bytes other than ACGT, or borders of records"
                 )
             row[: packed.size] = packed
         return out[:, columns]
@@ -194,7 +194,7 @@ def _plan(text: StoredText, rate: int | None) -> IndexedArray:
     chunk = max(1, min(text.size, (text.array.chunks or text.array.shape)[0]))
     if chunk > MAX_TEXT_SIZE:
         raise BadParams(
-            f"{text.array.name} has chunks of {chunk:,} letters, more than {MAX_TEXT_SIZE:,}: "
+            f"{text.array.name} has chunks of {chunk:,} bytes, more than {MAX_TEXT_SIZE:,}: "
             "compress it with smaller ones"
         )
     rate = RATES[text.kind] if rate is None else rate

@@ -63,6 +63,6 @@ def _is_current(store: str, name: str, how: IndexedArray) -> bool:
 
 
 def _words(how: IndexedArray, stored: int) -> str:
-    a_letter = f", {stored / how.size:.2f} bytes a letter" if how.size else ""
-    each = f"{len(how.starts)} of {how.chunk:,} {how.kind}, every {how.rate}th place kept"
+    a_letter = f", {stored / how.size:.2f} bytes per {how.kind[:-1]}" if how.size else ""
+    each = f"{len(how.starts)} of {how.chunk:,} {how.kind}, every {how.rate}th position stored"
     return f"{how.size:,} {how.kind} in {size(stored)}{a_letter}: {each}"

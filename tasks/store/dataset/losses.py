@@ -64,7 +64,7 @@ def storable_variables(
     lost = tuple(one for one in none if not wanted or one.name in names)
     if lost and (wanted or not accept_loss):
         raise BadParams(
-            f"{join_words(map(str, lost))}: name the arrays to take by --variable, or leave this "
+            f"{join_words(map(str, lost))}: name the arrays to copy by --variable, or leave this "
             "out by --accept-loss"
         )
     without = {one.name for one in none}

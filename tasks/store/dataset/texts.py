@@ -101,7 +101,7 @@ def convert_texts(values: NumpyArray, name: str) -> NumpyArray:
     if values.dtype.kind == "O":
         wrong = (item for item in values.ravel().tolist() if not isinstance(item, str))
         if (item := next(wrong, None)) is not None or None in values.ravel().tolist():
-            raise BadParams(f"{name} has {item!r:.40} among its texts, which Zarr has no place for")
+            raise BadParams(f"{name} has {item!r:.40} among its texts, which Zarr cannot hold")
     return values.astype(TEXT, copy=False)
 
 

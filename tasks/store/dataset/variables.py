@@ -111,7 +111,7 @@ def text_size_error(name: str, shape: Sequence[int]) -> BadParams:
     """Return the error for string variables that are too large to be copied as a whole."""
     return BadParams(
         f"{name} holds {prod(shape)} texts, which are copied whole, but no more than "
-        f"{SMALL >> 20} MiB: name the arrays to take by --variable"
+        f"{SMALL >> 20} MiB: name the arrays to copy by --variable"
     )
 
 

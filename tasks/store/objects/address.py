@@ -72,7 +72,7 @@ def check_slashes(address: object) -> None:
     """Raise BadParams for an address with one slash: s3:/bucket would be a local folder s3:."""
     found = ONE_SLASH.match(str(address))
     if found is not None and not Path(found[1] + ":").exists():
-        raise BadParams(f"{address}: an address has two slashes: say {found[1]}://{found[2]}")
+        raise BadParams(f"{address}: an address has two slashes: use {found[1]}://{found[2]}")
 
 
 def explain_missing_store(address: object) -> str:

@@ -78,7 +78,7 @@ class Lease:
             found = _holder(self.home, self.key)
             who = "another job" if found is None else str(found)
             raise LeaseLost(
-                f"{self.target}: {who} took this target over, as nothing was heard of this job for "
+                f"{self.target}: {who} took this target over, as this job sent no heartbeat for "
                 f"{STALE_SECONDS:g} s: this one has stopped; wait until the other ends"
             )
 
@@ -260,7 +260,7 @@ def _create(home: Prefix, key: str, me: Holder, target: Prefix) -> None:
         if (before := Holder.unpack(stored)) is not None:
             home.delete(_beat(key, before))
         return
-    raise JobFailed(f"{target}: its lease comes and goes: other jobs begin there all the time")
+    raise JobFailed(f"{target}: its lease changes repeatedly: other jobs start there all the time")
 
 
 def _refuse_living(home: Prefix, key: str, stored: bytes, target: Prefix) -> None:

@@ -171,7 +171,7 @@ def _check_case(final: Prefix, keys: Collection[str]) -> None:
         same = known.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
         if same != path and ignores_case(home.folder / key):
             raise BadParams(
-                f"{final}: the file system there takes {same} and {path} for one name: write to "
+                f"{final}: its file system treats {same} and {path} as one name: write to "
                 "another one, or rename one of them"
             )
 

@@ -295,7 +295,7 @@ def _spare_reads(reads: Sequence[str], targets: Sequence[Path]) -> None:
     """Raise `BadParams` if a target is one of the input files; `overwrite` does not permit this."""
     for path in reads:
         if any(is_same_file(Path(path), target) for target in targets):
-            raise BadParams(f"{path} is to be read: name the table to write behind the reads")
+            raise BadParams(f"{path} is to be read: name the table to write after the reads")
 
 
 def _build_no_rows_error(found: _Receptors) -> BadParams:
@@ -304,7 +304,7 @@ def _build_no_rows_error(found: _Receptors) -> BadParams:
         return BadParams("there are no reads")
     why = ", ".join(f"{n:,} {reason}" for reason, n in found.culled.most_common())
     return BadParams(
-        f"of {found.reads:,} reads none has a receptor that is kept: {why}; are species and chain "
+        f"of {found.reads:,} reads none has an accepted receptor: {why}; are species and chain "
         "those of the reads?"
     )
 

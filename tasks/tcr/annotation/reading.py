@@ -25,8 +25,8 @@ UNKNOWN = 20 + 33  # quality where none is known: neither doubtful nor certain
 MOST_PATHS = 2
 OTHERS = {
     b">": "it is FASTA: CDR3s need the qualities of a FASTQ",
-    b"BAM\1": "it is BAM: gangsaw compress makes a store of it, which is taken",
-    b"CRAM": "it is CRAM: gangsaw compress makes a store of it, which is taken",
+    b"BAM\1": "it is BAM: gangsaw compress makes a store of it, which is supported",
+    b"CRAM": "it is CRAM: gangsaw compress makes a store of it, which is supported",
 }
 
 
@@ -89,7 +89,7 @@ def _check_store(paths: Sequence[str], interleaved: bool) -> None:
     if len(paths) > 1:
         raise BadParams("a store of reads has the mates, too: name it alone")
     if interleaved:
-        raise BadParams(f"{paths[0]} knows of its mates: leave --interleaved out")
+        raise BadParams(f"{paths[0]} records its mates: leave --interleaved out")
     all_mates(ReadSet(paths[0]))
 
 

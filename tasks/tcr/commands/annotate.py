@@ -149,7 +149,7 @@ def _rows(done: AnnotateSummary) -> list[tuple[str, str]]:
         ("nucleotypes", f"{done.nucleotypes:,}"),
         ("culled", f"{done.reads - done.annotated:,}"),
         *culled,
-        ("new alleles", f"{done.candidates:,} letters that none has, in {done.alleles}"),
+        ("new alleles", f"{done.candidates:,} candidate substitutions, in {done.alleles}"),
         *(("note", note) for note in done.notes),
         ("time", f"{clock(done.seconds)}, {done.reads / max(done.seconds, 1e-9):,.0f} reads/s"),
     ]

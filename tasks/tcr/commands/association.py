@@ -38,13 +38,13 @@ def print_association(found: Association) -> None:
         ],
     )
     common = _common(found)
-    title = " ".join(["how well each tells what is shared (0.5 is chance):", *common])
+    title = " ".join(["AUC of each column for sharing (0.5 is chance):", *common])
     print_table(title, [_auc(each, common) for each in found.aucs], AUC_HEADERS)
-    print_table("sharing by tenths of total paths", list(map(_decile, found.deciles)), TENTHS)
+    print_table("sharing by deciles of total paths", list(map(_decile, found.deciles)), TENTHS)
     if found.odds is not None:
         _write_odds("odds of being shared, adjusted", found.odds)
     if found.lasso is not None:
-        _write_odds("odds of being shared, all calls; * kept by the LASSO", found.lasso)
+        _write_odds("odds of being shared, all calls; * selected by the LASSO", found.lasso)
     if found.generation is not None:
         _write_generation(found.generation, common)
     print_table("means of calls", _differences(found), CALLS)
@@ -145,7 +145,7 @@ def _odds(each: Coefficient) -> tuple[str, ...]:
 
 
 def _write_generation(found: Generation, common: Sequence[str]) -> None:
-    title = f"beside olga's {found.model}: {found.shared:,} of {found.nucleotypes:,} shared"
+    title = f"compared with olga's {found.model}: {found.shared:,} of {found.nucleotypes:,} shared"
     print_table(title, [_auc(each, common) for each in found.aucs], AUC_HEADERS)
     print_table(
         "the sample",

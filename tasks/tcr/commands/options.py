@@ -66,7 +66,7 @@ class Genes:
             "--chain",
             metavar="LOCUS",
             help="TRA, TRB, TRG, TRD, IGH, IGK or IGL; one is counted at once. Rows of B cells may "
-            "be hypermutated, which paths do not know.",
+            "be hypermutated, which paths do not model.",
             autocompletion=make_completion(LOCI),
         ),
     ] = "TRB"

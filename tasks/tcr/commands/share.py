@@ -54,7 +54,7 @@ def share(
         typer.Option(
             metavar="N",
             help="Draw each individual down to N copies without replacement; min: to the fewest "
-            "that one has. (default: take all)",
+            "that one has. (default: use all)",
             show_default=False,
         ),
     ] = None,

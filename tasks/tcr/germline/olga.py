@@ -43,7 +43,7 @@ def read_olga(locus: str, species: str | None) -> tuple[str, list[Record]]:
 def model_folder(locus: str, species: str | None) -> Path:
     """Return the folder of an olga model; raise `BadParams` if there is none."""
     if species is None:
-        raise BadParams("olga's germline is of several species: say --species human or mouse")
+        raise BadParams("olga's germline is of several species: pass --species human or mouse")
     if latin(species) not in _SPECIES:
         raise none_of("the species of olga's germline", ("human", "mouse"), species)
     if locus not in _MODELS:

@@ -159,7 +159,7 @@ def _of_species(
     labels = ", ".join(sorted(there.values()))
     if species is None:
         if len(there) > 1:
-            raise BadParams(f"{name} has genes of {labels}: say of which species")
+            raise BadParams(f"{name} has genes of {labels}: name the species")
         return records
     if there and latin(species) not in there:
         raise BadParams(f"{name}: no {locus} gene of {species}, only of {labels}")

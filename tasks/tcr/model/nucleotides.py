@@ -37,5 +37,5 @@ def strict(sequence: str, what: str) -> Codes:
         raise BadParams(f"{what} is empty")
     if wrong := np.flatnonzero(codes == 0).tolist():
         at = wrong[0]
-        raise BadParams(f"{what}: {sequence[at]!r} at position {at + 1} is no nucleotide letter")
+        raise BadParams(f"{what}: {sequence[at]!r} at position {at + 1} is no nucleotide")
     return codes

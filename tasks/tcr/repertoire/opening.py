@@ -208,7 +208,7 @@ def recognised(
         return _replaced(nearest, columns)  # its error names the missing column
     formats = ", ".join(kind.name for kind in known)
     raise BadParams(
-        f"{path} is of no known format ({formats}): say which columns hold junction or cdr3, "
+        f"{path} is of no known format ({formats}): name the columns that hold junction or cdr3, "
         f"v and j. It has {list_columns(names)}"
     )
 

@@ -115,7 +115,7 @@ def _check(depth: int, totals: NDArray[np.int64], individuals: Sequence[str]) ->
     if depth < 1:
         raise BadParams(f"{individuals[least]} has no copies: nothing can be drawn")
     if totals.max() >= MOST:
-        raise BadParams(f"{totals.max():,} copies of an individual: draws take fewer than 10^9")
+        raise BadParams(f"{totals.max():,} copies of an individual: draws need fewer than 10^9")
 
 
 def _drawn(rng: np.random.Generator, copies: NDArray[np.int64], n: int) -> NDArray[np.int64]:

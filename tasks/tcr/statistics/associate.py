@@ -338,7 +338,7 @@ def _uncertainty(owners: Owners, names: Sequence[str]) -> Iterator[str]:
     individuals, shared = owners.individuals, int(owners.shared.sum())
     if individuals < FEWEST:
         people = f"{individuals} individual{'s' if individuals > 1 else ''}"
-        yield f"{people}: no errors, the jackknife takes {FEWEST} or more"
+        yield f"{people}: no errors, the jackknife needs {FEWEST} or more"
         return
     lacking = [(who, left) for who, left in _left(owners) if left]
     if not lacking:
@@ -348,7 +348,7 @@ def _uncertainty(owners: Owners, names: Sequence[str]) -> Iterator[str]:
     for who, left in lacking if 0 < shared < len(owners.counts) else ():
         name = names[who] if names else f"individual {who}"
         yield (
-            f"no errors: without {name} {left} shared, and the jackknife takes an estimate "
+            f"no errors: without {name} {left} shared, and the jackknife needs an estimate "
             "without each individual"
         )
 

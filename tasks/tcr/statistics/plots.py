@@ -68,7 +68,7 @@ def write_plots(found: Association, folder: Path, *, overwrite: bool = False) ->
 def check_folder(folder: Path, *, overwrite: bool) -> None:
     """Raise `BadParams` if the plots cannot be written into a folder."""
     if folder.exists() and not folder.is_dir():
-        raise BadParams(f"{folder} is a file: --plots takes a folder")
+        raise BadParams(f"{folder} is a file: --plots needs a folder")
     if folder.is_dir():
         for name in NAMES:
             for form in FORMATS:
@@ -92,7 +92,7 @@ def plot_deciles(found: Association) -> Figure:
         figure,
         axes,
         "Sharing by recombination paths",
-        f"{whole}\ntenths by path count; {_intervals(found.deciles)}open: none",
+        f"{whole}\ndeciles by path count; {_intervals(found.deciles)}open: none",
     )
     return figure
 
@@ -178,7 +178,7 @@ def _figure(found: Association, column: str, look: Style) -> Figure:
     left_out = f"; {sum(g.n for g in rest):,} of more individuals are not drawn" if rest else ""
     note = f"{sum(g.n for g in groups):,} nucleotypes{_of(found)}{left_out}"
     if look.mean:
-        note += "; intervals take nucleotypes as independent"
+        note += "; intervals treat nucleotypes as independent"
     _entitle(figure, axes, look.title, f"{note}\n{_legend(look)}")
     return figure
 

@@ -130,7 +130,7 @@ def product(x: Ns, y: Ns) -> int:
 def check_row_count(n: int) -> None:
     """Raise `BadParams` if there are too many rows for the sums."""
     if n >= MAX_ROWS:
-        raise BadParams(f"{n} nucleotypes: correlations take fewer than 2^31")
+        raise BadParams(f"{n} nucleotypes: correlations need fewer than 2^31")
 
 
 def correlation(total: int, x: ValueCounts, y: ValueCounts) -> tuple[float, float]:

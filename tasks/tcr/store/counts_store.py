@@ -215,7 +215,9 @@ def runs(stores: Sequence[CountsStore], n: int) -> Iterator[RowRun]:
 def _same_kind(one: CountsStore, other: CountsStore) -> None:
     for name in MODEL:
         if (a := one.attrs.get(name)) != (b := other.attrs.get(name)):
-            raise BadParams(f"{one} has {name} {a}, {other} has {b}: count both alike")
+            raise BadParams(
+                f"{one} has {name} {a}, {other} has {b}: count both with the same value"
+            )
     for name in GERMLINE:
         if one.names[name] != other.names[name]:
             raise BadParams(f"{one} and {other} have other {name}s: count both with one germline")

@@ -192,7 +192,7 @@ def _build_no_rows_error(contents: Contents, lines: Iterable[bytes]) -> BadParam
     why = ", ".join(dropped + problems) or "there is none"
     first = next(iter(lines), b"").decode().partition("\n")[0].split("\t")
     example = "; the first is {0}, line {1}: {3}, {4}".format(*first) if first[4:] else ""
-    return BadParams(f"no row was kept: {why}{example}")
+    return BadParams(f"no row was accepted: {why}{example}")
 
 
 def _spare_inputs(inputs: Sequence[Input], target: Prefix, table: Path) -> None:
@@ -200,7 +200,7 @@ def _spare_inputs(inputs: Sequence[Input], target: Prefix, table: Path) -> None:
     for path in (table, target.folder):
         for file in inputs:
             if path is not None and is_same_file(path, Path(file.path)):
-                raise BadParams(f"{file.name} is to be read: write to another place than {path}")
+                raise BadParams(f"{file.name} is to be read: write to another path than {path}")
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ FEW_D = 8  # each takes a kB of a row: the 40 of human IGH would dominate the st
 
 HYPERMUTATED = "IG"  # prefix of the loci of B cells
 HYPERMUTATION = (
-    "{locus} is hypermutated in B cells that met antigen: a mutation is taken for an n-nucleotide, "
+    "{locus} is hypermutated in B cells that met antigen: a mutation counts as an n-nucleotide, "
     "or leaves a row without any path. Count naive cells, or rows whose V and J have no mutation"
 )
 

@@ -192,6 +192,6 @@ def test_a_scheduler_without_gangsaw_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(queries, "install", lambda _: None)
     with in_process(protocol="tcp://") as plain:
         address = plain.scheduler.address
-        with pytest.raises(GangsawError, match=f"{address} tells of no jobs: install") as found:
+        with pytest.raises(GangsawError, match=f"{address} reports no jobs: install") as found:
             functions.status(address)
         assert "TypeError" not in str(found.value)

@@ -116,7 +116,7 @@ def test_damaged_columns_are_corrupt_as_on_the_cpu(cupy: Any) -> None:
                 gpu.BACKEND.decode(Runs((wrong,), bits[None]), [out], case.params)
         else:
             gpu.BACKEND.decode(Runs((wrong,), bits[None]), [out], case.params)
-    assert "the second letter of a column is its first" in reasons
+    assert "the second base of a column equals its first" in reasons
 
 
 LINES = {"sequence": b"ACGTTGCA\n", "quality": b"IIIHHGGF\n", "name": b"read.1/1\n"}

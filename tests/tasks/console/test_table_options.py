@@ -67,7 +67,7 @@ def test_an_option_of_the_command_is_not_replaced(name: str) -> None:
 def test_values_of_texts() -> None:
     depth = Option("depth", "Bits.", read=int)
     assert (depth.value("7"), depth.value(7), ORDER.value("kept")) == (7, 7, "kept")
-    with pytest.raises(BadParams, match="--depth cannot be 'x': say a whole number"):
+    with pytest.raises(BadParams, match="--depth cannot be 'x': pass an integer"):
         depth.value("x")
     with pytest.raises(BadParams, match="--order must be kept or sorted, got 3"):
         ORDER.value(3)

@@ -150,7 +150,7 @@ def test_a_missing_header_or_data_file(tmp_path: Path) -> None:
         open_envi(str(tmp_path / "a.hdr"))
     path = write_envi(tmp_path / "a.hdr", cube())
     (tmp_path / "a.img").unlink()
-    with pytest.raises(BadParams, match="has no data file: put it beside, as a or"):
+    with pytest.raises(BadParams, match="has no data file: put it next to the header, as a or"):
         open_envi(str(path))
 
 
@@ -181,7 +181,7 @@ def test_identity_changes_with_the_data(tmp_path: Path) -> None:
 def test_export_spares_what_stands_there(tmp_path: Path) -> None:
     source = open_envi(str(write_envi(tmp_path / "a.hdr", cube())))
     (tmp_path / "b.img").write_bytes(b"mine")
-    with pytest.raises(BadParams, match=r"b\.img would be taken for the data of"):
+    with pytest.raises(BadParams, match=r"b\.img would be read as the data of"):
         export_envi(source.arrays[0], (), tmp_path / "b.dat")
     with pytest.raises(BadParams, match=r"b\.img exists"):
         export_envi(source.arrays[0], (), tmp_path / "b.hdr")

@@ -229,7 +229,7 @@ def test_one_of_several_images(tmp_path: Path) -> None:
     path = tiff(tmp_path / "a.tif", "uint8", 1)
     tiff(path, "uint16", 2, append_subdataset="YES")
     with pytest.raises(
-        BadParams, match="holds several images: take one by --group; there are 1 and 2"
+        BadParams, match="holds several images: select one by --group; there are 1 and 2"
     ):
         gangsaw.compress(path, tmp_path / "s.zarr")
     gangsaw.compress(path, tmp_path / "s.zarr", group="2")

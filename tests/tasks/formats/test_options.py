@@ -57,7 +57,7 @@ def test_each_option_that_a_format_does_not_take(tmp_path: Path, name: str) -> N
         with pytest.raises(BadParams) as raised:
             open_paths(paths, replace(ALL[option], format=name))
         line = str(raised.value)
-        assert f"is {kind.title}, which takes no {flags([option])[0]}; " in line
+        assert f"is {kind.title}, which has no {flags([option])[0]}; " in line
         assert all(flag in line for flag in flags(kind.opens_with))
 
 
@@ -70,20 +70,20 @@ def test_each_option_that_an_export_does_not_take(tmp_path: Path, name: str) -> 
         wanted = replace(chosen, format=name)
         with pytest.raises(BadParams) as raised:
             export_source(open_source(str(tmp_path / "a.hdr")), targets, wanted, Work())
-        refused = f"is {kind.title}, which takes no {flags([option])[0]}; "
+        refused = f"is {kind.title}, which has no {flags([option])[0]}; "
         assert (refused in str(raised.value)) == (option not in kind.exports_with), option
         assert not any(Path(target).exists() for target in targets)
 
 
 WRONG = [
     (envi, "a.hdr", ("--variable", "nope"), "takes no --variable; leave --variable out"),
-    (envi, "a.hdr", ("--interleave", "bsq"), "is ENVI, which takes no --interleave"),
-    (envi, "a.hdr", ("--offset", 1), "is ENVI, which takes no --offset"),
+    (envi, "a.hdr", ("--interleave", "bsq"), "is ENVI, which has no --interleave"),
+    (envi, "a.hdr", ("--offset", 1), "is ENVI, which has no --offset"),
     (
         envi,
         "a.hdr",
         ("--shape", "1,2,3", "--dtype", "u1", "--variable", "a"),
-        "is raw, which takes",
+        "is raw, which has",
     ),
     (
         envi,
@@ -92,11 +92,11 @@ WRONG = [
         "format must be 2bit, bam, collection, emit, enmap, envi, fasta, fastq, genbank",
     ),
     (lone, "a.zarr", ("--variable", "nope"), "no variable 'nope'; there are: data"),
-    (lone, "a.zarr", ("--shape", "1,2,3"), "is Zarr, which takes no --shape; it takes --group and"),
+    (lone, "a.zarr", ("--shape", "1,2,3"), "is Zarr, which has no --shape; it has --group and"),
     (zarr3, "a.zarr", ("--variable", "nope"), "no variable 'nope'; there are: cube"),
     (zarr3, "a.zarr", ("--group", "nope"), "no Zarr array or group there; groups in a.zarr: none"),
     (netcdf, "a.nc", ("--variable", "nope"), "no variable 'nope'; there are: a"),
-    (netcdf, "a.nc", ("--byte-order", "big"), "is NetCDF, which takes no --byte-order; it takes"),
+    (netcdf, "a.nc", ("--byte-order", "big"), "is NetCDF, which has no --byte-order; it has"),
     (hdf5, "a.h5", ("--group", "nope"), "has no group 'nope'; there are: Data"),
     (kat, "a.h5", ("--variable", "nope"), "no variable 'nope'; there are: VISIBILITY"),
 ]
@@ -124,7 +124,7 @@ def test_the_format_that_the_user_names(gangsaw: CommandLine, tmp_path: Path) ->
     gangsaw.ok(*command, "--format", "netcdf", "--group", "Data")
     assert "correlator_data" in zarr.open_group(tmp_path / "a.zarr", mode="r")
     line = gangsaw(*command, "--format", "envi", "--overwrite").failed(USAGE)
-    assert "a.h5 has no ENVI header: put it beside, as a.h5.hdr or a.hdr" in line
+    assert "a.h5 has no ENVI header: put it next to the data, as a.h5.hdr or a.hdr" in line
     write_envi(tmp_path / "a.hdr", cube())
     line = gangsaw("compress", tmp_path / "a.img", tmp_path / "b.zarr", "--format", "raw").failed(
         USAGE
@@ -138,7 +138,7 @@ def test_what_is_left_out_is_said(gangsaw: CommandLine, tmp_path: Path) -> None:
     data.create_array("lat", data=np.arange(3.0), dimension_names=("y",))
     wanted = ("decompress", tmp_path / "a.zarr", tmp_path / "a.hdr", "--workers", 0)
     refused = gangsaw(*wanted).failed(USAGE)
-    assert "ENVI has no place for coordinate lat; --accept-loss leaves that out" in refused
+    assert "ENVI cannot hold coordinate lat; --accept-loss leaves that out" in refused
     assert not (tmp_path / "a.hdr").exists()
     said = gangsaw.ok(*wanted, "--accept-loss").out
     assert "left out" in said

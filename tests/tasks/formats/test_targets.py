@@ -80,7 +80,7 @@ def test_a_suffix_of_no_format_is_for_records_alone(tmp_path: Path, name: str) -
         "ENVI\nsamples = 30\nlines = 20\nbands = 3\ndata type = 12\ninterleave = bsq\n"
     )
     gangsaw.compress(tmp_path / "scene.img", tmp_path / "scene.zarr")
-    with pytest.raises(BadParams, match="is of no format: say --format"):
+    with pytest.raises(BadParams, match="is of no format: pass --format"):
         gangsaw.decompress(tmp_path / "scene.zarr", tmp_path / name)
     assert not (tmp_path / name).exists()
     (tmp_path / "reads.fastq").write_bytes(written := b"@a\nACGT\n+\nIIII\n")

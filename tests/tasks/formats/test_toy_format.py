@@ -126,7 +126,7 @@ def test_an_option_of_opening_that_the_format_brings(
     assert package.verify(same, against=mates, skip=2).ok
     assert package.verify(same, against=mates, skip="2").ok
     line = gangsaw("verify", store, "--skip", 2, *HERE).failed(USAGE)
-    assert "--skip tells of a source: name it by --against" in line
+    assert "--skip describes a source: name the source by --against" in line
     line = gangsaw("compress", left, right, store, "--skip", "two", *HERE).failed(USAGE)
     assert "--skip cannot be 'two'" in line
     line = gangsaw("compress", left, right, store, "--skip=-4", *HERE).failed(USAGE)
@@ -192,7 +192,7 @@ def test_what_is_refused(gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path
     assert "it grows" in gangsaw(*command, "--chunks=-1").failed(USAGE)
     assert "has no axis 'y'" in gangsaw(*command, "--chunks", "y=2").failed(USAGE)
     line = gangsaw("compress", left, "-", store, *HERE).failed(USAGE)
-    assert "is a stream of no known format: say --format" in line
+    assert "is a stream of no known format: pass --format" in line
     assert "signedtoy, text or toy" in line
     line = gangsaw("compress", "-", store, "--format", "envi", *HERE).failed(USAGE)
     assert "- is a stream: ENVI is read from files alone" in line

@@ -104,7 +104,7 @@ def test_chunks_that_zarr_left_out_are_written_when_they_are_recorded(tmp_path: 
     whole = xr.concat([data, empty], "t")
     report = gangsaw.verify(tmp_path / "a.zarr", against=whole)
     assert report.ok
-    assert "1 of them are absent and stand for the fill value" in report.notes[0]
+    assert "1 of them are absent and read as the fill value" in report.notes[0]
     assert not gangsaw.verify(tmp_path / "a.zarr", against=xr.ones_like(whole)).ok
     assert gangsaw.verify(tmp_path / "a.zarr", adopt=True).ok
     assert (tmp_path / "a.zarr/u/c/1/0").exists()

@@ -165,7 +165,7 @@ def test_one_format_becomes_another(
     gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
     command = ("decompress", tmp_path / "a.zarr", tmp_path / f"b.{second}")
     if lost:
-        assert f"has no place for {lost}; --accept-loss" in gangsaw(*command).failed(2)
+        assert f"cannot hold {lost}; --accept-loss" in gangsaw(*command).failed(2)
         gangsaw.ok(*command, "--accept-loss")
     else:
         gangsaw.ok(*command)
@@ -248,7 +248,7 @@ def test_what_is_too_large_beside_visibilities_is_named(
         file["Extra/large"] = np.random.default_rng(1).random(100_000)
     monkeypatch.setattr("gangsaw.tasks.radio.hdf5.template.MOST_WHOLE", 400_000)
     line = gangsaw("compress", source, store, *HERE).failed(2)
-    assert f"a.{suffix}: Extra/large has 0 MiB beside the visibilities" in line
+    assert f"a.{suffix}: Extra/large has 0 MiB besides the visibilities" in line
     gangsaw.ok("compress", source, store, "--accept-loss", *HERE)
     gangsaw.ok("verify", store, "--against", source, "--accept-loss", *HERE)
     gangsaw.ok("decompress", store, tmp_path / f"b.{suffix}")

@@ -331,7 +331,7 @@ def test_options_that_do_not_fit(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert "effort must be one of fast, dense" in refusal(gangsaw, source, "--effort", "best")
     assert "no variable 'DATA'; there are: " in refusal(gangsaw, source, "--variable", "DATA")
     line = refusal(gangsaw, source, "--bit-depth", "auto")
-    assert "no array takes --bit-depth, an option of gangsaw.ccsds123: " in line
+    assert "no array has --bit-depth, an option of gangsaw.ccsds123: " in line
     assert "VISIBILITY (complex64) goes to gangsaw.visibility" in line
     assert "has no axis 'chan'" in refusal(gangsaw, source, "--chunks", "chan=4")
 

@@ -164,7 +164,7 @@ def test_a_store_that_changes_while_it_is_searched(tmp_path: Path) -> None:
     ):
         with pytest.raises(JobFailed, match="changed"):
             reading()
-    with pytest.raises(BadParams, match="another content"):
+    with pytest.raises(BadParams, match="other content"):
         search.open(store)
 
 

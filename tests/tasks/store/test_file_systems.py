@@ -155,9 +155,9 @@ def test_names_that_are_one_there_are_refused(loaded: Path, tmp_path: Path) -> N
     ran = run(NAMES, loaded, root, "case")
     assert ran.returncode == 0, ran.stderr
     data, groups, accents, left, itself = ran.stdout.splitlines()
-    assert "takes Data and data for one name: write to another one, or rename" in data
-    assert "takes A and a for one name" in groups
-    assert "for one name" in accents
+    assert "treats Data and data as one name: write to another one, or rename" in data
+    assert "treats A and a as one name" in groups
+    assert "as one name" in accents
     assert left == "[]"
     assert "overlap: give another target" in itself
 

@@ -204,7 +204,7 @@ def test_codecs_that_users_name() -> None:
     assert choose_layout(array, Bwt(effort="fast", block=1 << 12), None).codec == wanted
     assert Recipe(codec="visibility").codecs(source) == {"log": Strings()}  # of other arrays
     assert Recipe(codec="strings").codecs(source) == {"log": Strings()}
-    with pytest.raises(BadParams, match="no array takes --bit-depth"):
+    with pytest.raises(BadParams, match="no array has --bit-depth"):
         Recipe(codec="bwt", options={"bit_depth": "12"}).codecs(source)
 
 

@@ -145,15 +145,17 @@ def _numba_choice() -> LevelChoice:
     present = host_features()
     for level in LEVELS:
         if level.cpu == numba.config.CPU_NAME and present == level.features:
-            return _with_pack(level, "NUMBA_CPU_NAME and NUMBA_CPU_FEATURES say so")
-    return LevelChoice(None, None, "NUMBA_CPU_NAME or NUMBA_CPU_FEATURES say what to compile for")
+            return _with_pack(level, "set by NUMBA_CPU_NAME and NUMBA_CPU_FEATURES")
+    return LevelChoice(
+        None, None, "NUMBA_CPU_NAME or NUMBA_CPU_FEATURES selects what to compile for"
+    )
 
 
 def _requested(level: Level) -> LevelChoice:
     if level not in host_levels() and not os.environ.get(UNRUN):
         missing = ", ".join(sorted(level.features - host_features()))
         raise BadParams(f"{LEVEL} is {level.name}, but this processor has no {missing}")
-    return _with_pack(level, f"{LEVEL} says so")
+    return _with_pack(level, f"set by {LEVEL}")
 
 
 def _best() -> LevelChoice:
@@ -162,12 +164,12 @@ def _best() -> LevelChoice:
         return LevelChoice(None, None, "this processor has the features of no level")
     for level in able:
         if level.wide == able[0].wide and pack_files.pack_of(level.name) is not None:
-            return _with_pack(level, "the best level of this processor that a pack is there for")
+            return _with_pack(level, "the best level of this processor that has a pack")
     narrow = next((level for level in able if pack_files.pack_of(level.name)), None)
     if narrow is None:
-        return LevelChoice(None, None, f"no pack for {able[0].name} is there")
-    hint = f"{LEVEL}={narrow.name} takes the pack that is there, with narrower vectors"
-    return LevelChoice(None, None, f"no pack for {able[0].name} is there; {hint}")
+        return LevelChoice(None, None, f"no pack exists for {able[0].name}")
+    hint = f"{LEVEL}={narrow.name} selects an existing pack, with narrower vectors"
+    return LevelChoice(None, None, f"no pack exists for {able[0].name}; {hint}")
 
 
 def _with_pack(level: Level, why: str) -> LevelChoice:

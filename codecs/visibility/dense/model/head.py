@@ -23,7 +23,7 @@ KIND = 3
 HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
 HAS_COMMONEST, HAS_NEAR_GRID = 4, 8  # flags in the byte of the grid kind
 N_TABLES = 2 * CONTEXTS
-WRONG_ENDS = "its symbols and bits are not those of so many values"
+WRONG_ENDS = "its symbols and bits do not match the number of values"
 STATE_BYTES = 4 * rans_tables.STATES
 MOST_TABLE_BYTES = N_TABLES * (1 + N_SYMBOLS * (1 + rans_tables.PRECISION)) // 8 + 1
 
@@ -156,5 +156,5 @@ def read_sections(
     stream = bits + n_bytes
     left = data.size - stream
     if size < 0 or left < 0 or left % 2:
-        raise CorruptChunk("its tables of symbols, or the lengths behind them, are wrong")
+        raise CorruptChunk("its tables of symbols, or the lengths after them, are wrong")
     return Sections(choice, counts, states, bits, n_bytes, stream, left // 2)

@@ -45,7 +45,7 @@ def compress(
         list[str],
         typer.Argument(
             metavar="SOURCE... TARGET",
-            help=f"What to read: {table.titles(table.readable())}; several where a format takes "
+            help=f"What to read: {table.titles(table.readable())}; several where a format reads "
             "them together. The last path is the Zarr store to write.",
         ),
     ],

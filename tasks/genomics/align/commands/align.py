@@ -224,7 +224,7 @@ def _params(
 def _rows(done: AlignSummary) -> list[tuple[str, str]]:
     share = 100 * done.aligned / max(1, done.queries)
     return [
-        ("queries", f"{done.queries:,} of {done.letters:,} letters"),
+        ("queries", f"{done.queries:,} ({done.letters:,} bases)"),
         ("aligned", f"{done.aligned:,} ({share:.2f} %)"),
         ("hits", f"{done.hits:,} ({done.format})"),
         ("index", done.index),

@@ -47,5 +47,5 @@ def index_genome(
     if shown.as_json:
         write_json(vars(done))
         return
-    sizes = f"{size(done.stored_bytes)} of {done.residues:,} letters"
+    sizes = f"{size(done.stored_bytes)} for {done.residues:,} bases"
     print_table(store, [("index", done.index), ("size", sizes), ("seconds", clock(done.seconds))])

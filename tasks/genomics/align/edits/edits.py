@@ -184,8 +184,8 @@ def _by_bands(query: Codes, target: Codes, pair: int) -> tuple[int, Codes]:
     found = long.in_bands(query, target, FREE["global"])
     if found.area.tiles > MOST_TILES:
         raise BadParams(
-            f"pair {pair}: a path of {found.distance} edits in so long sequences takes too much "
-            "memory: give parts of them, or ask for the distance alone"
+            f"pair {pair}: a path of {found.distance} edits in sequences of this length needs too "
+            "much memory: align parts of them, or request only the distance"
         )
     found = long.fill_area(query, target, found.area, has_borders=True)
     steps = steps_back(query, target, found)

@@ -98,7 +98,7 @@ def index_genome_job(
     cut, seeds = GenomeParts(opened.residues), (params or SearchParams()).rules.seeds
     kept = locate_shared_index(opened, cut, seeds)
     if kept is None:
-        raise BadParams(f"{genome}: an index is kept beside a folder that can be written to")
+        raise BadParams(f"{genome}: an index needs a writable folder next to the store")
     dry_run.stop(lambda: JobPlan(genome, (str(kept.root),), format="index"))
     told = IndexStep(opened, cut, seeds, client).keep(kept, Meter(len(cut), on_progress))
     manifest = kept.parts.manifest()

@@ -42,5 +42,5 @@ def format_of(target: str, named: str) -> str:
             return name
     ends = [end for own in FORMATS.values() for end in own.suffixes]
     raise BadParams(
-        f"{target}: name a file that ends with {join_words(ends, 'or')}, or say --format"
+        f"{target}: name a file that ends with {join_words(ends, 'or')}, or pass --format"
     )

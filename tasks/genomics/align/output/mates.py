@@ -49,7 +49,7 @@ def check_mates(queries: Queries) -> None:
     for one, two in zip(names[::2], names[1::2], strict=True):
         if one != two:
             raise BadParams(
-                f"queries {one} and {two} have different names: they are no mates; leave --pairs "
+                f"queries {one} and {two} have different names: they are not mates; leave --pairs "
                 "out, or give files whose records go together"
             )
 

@@ -102,11 +102,11 @@ def _refused(name: str) -> str:
     """Return the reason why SAM does not allow a name (SAMv1, 1.4); "" for a valid name."""
     n = len(name.encode())
     if n > MOST_NAME:
-        return f"of {n} letters, SAM takes {MOST_NAME}"
+        return f"of {n} bytes, SAM allows {MOST_NAME}"
     if name.startswith("@"):
         return "that begins with @, as lines of SAM's header do"
     if not (name.isascii() and name.isprintable()):
-        return "with other letters than those of ASCII, which SAM takes alone"
+        return "with other characters than printable ASCII, which SAM requires"
     return ""
 
 

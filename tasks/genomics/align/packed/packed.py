@@ -250,7 +250,7 @@ def _check_seeds(seeds: Seeds, bases: tuple[int, int]) -> Places:
     Raise BadParams for invalid ones.
     """
     if len(seeds) != 2 or np.shape(seeds[0]) != np.shape(seeds[1]) or np.ndim(seeds[0]) != 1:
-        raise BadParams("seeds must be two arrays of as many places: of the query, of the target")
+        raise BadParams("seeds must be two arrays of equal length: query and target positions")
     kinds = [np.asarray(places).dtype.kind for places in seeds]
     if not np.size(seeds[0]):
         return np.empty((0, 2), np.int64)

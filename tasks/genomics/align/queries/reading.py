@@ -166,4 +166,4 @@ def _check(queries: Queries, path: str) -> None:
 
 def _too_long(path: str, name: bytes) -> BadParams:
     shown = name.decode("utf-8", "replace")
-    return BadParams(f"{path}: query {shown} is too long: cut it, {QUERY_MASK:,} letters are most")
+    return BadParams(f"{path}: query {shown} is too long: cut it to {QUERY_MASK:,} bases")

@@ -89,7 +89,7 @@ def _encode_ascii(text: Text, name: str) -> bytes | memoryview:
         return text
     if not isinstance(text, np.ndarray) or text.dtype != np.uint8 or text.ndim != 1:
         kind = getattr(text, "dtype", type(text).__name__)
-        raise BadParams(f"{name} must be str, bytes or a 1-D array of uint8 letters, got {kind}")
+        raise BadParams(f"{name} must be str, bytes or a 1-D array of uint8 residues, got {kind}")
     return np.ascontiguousarray(text).data
 
 

@@ -170,5 +170,5 @@ def _sigma(scores: Scores, scale: float) -> float:
             return total
     raise BadParams(
         f"no statistics of scores {scores.match}/{scores.mismatch}: random pairs score so near to "
-        "0 on average that chance alone makes long alignments; take a lower mismatch"
+        "0 on average that chance alone makes long alignments; set a lower mismatch"
     )

@@ -130,7 +130,7 @@ class CollectionStream:
         if batch is None:
             batch = better(small)
             yield from _known(batch, 0)
-        self.notes.append(f"memory: {batch.memory_bytes / 1e6:.0f} MB of known letters and edits")
+        self.notes.append(f"memory: {batch.memory_bytes / 1e6:.0f} MB of known residues and edits")
         yield writer.last()
         yield from batch.parts()
         self.outcome[ATTRIBUTE] = _info(writer, samples).to_dict()

@@ -59,7 +59,7 @@ def _difference(stored: StoredGenome, path: str) -> str:
         at += n
     if ours.ready() or theirs.ready():
         longer = "store" if ours.ready() else "source"
-        return f"its texts are equal for {at} bytes, and that of the {longer} goes on"
+        return f"its texts are equal for {at} bytes, and that of the {longer} is longer"
     return ""
 
 

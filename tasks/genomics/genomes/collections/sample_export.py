@@ -36,7 +36,7 @@ def check_collection(source: Source, paths: Paths, sample: str) -> None:
         find_sample(whole, sample, is_checked=False)
     elif paths[0] == STDOUT or is_called(paths[0], FASTA_NAMES):
         n = len(whole.info.samples)
-        raise BadParams(f"{source.name} holds {n} genomes: name a folder, or say which --sample")
+        raise BadParams(f"{source.name} holds {n} genomes: name a folder, or pass --sample")
 
 
 def export_collection(source: Source, paths: Paths, sample: str, work: Work) -> None:
@@ -53,7 +53,7 @@ def export_collection(source: Source, paths: Paths, sample: str, work: Work) -> 
         return
     folder, targets = Path(paths[0]), targets_of(whole, paths[0])
     if folder.exists() and not folder.is_dir():
-        raise BadParams(f"{folder} is a file; name a folder, or say which --sample")
+        raise BadParams(f"{folder} is a file; name a folder, or pass --sample")
     if folder.is_dir():
         check_targets(targets, overwrite=work.overwrite)
     folder.mkdir(exist_ok=True)

@@ -65,7 +65,7 @@ def _found(genome: Genome, regions: tuple[str, ...], wanted: GenomeWanted) -> It
     from gangsaw.tasks.genomics.genomes.stored.regions import find_region, regions_of
 
     if not regions and wanted.region_file is None:
-        raise BadParams("say which regions: such as chr1, or chr1:1,000-2,000, or --region-file")
+        raise BadParams("name the regions: such as chr1, or chr1:1,000-2,000, or --region-file")
     for text in regions:
         yield find_region(genome, text)
     if wanted.region_file is None:

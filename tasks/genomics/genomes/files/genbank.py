@@ -140,7 +140,7 @@ class GenBankReader(GenomeFile):
         for text in self._lines.until_end():
             letters = text.translate(None, NOT_RESIDUES).upper()
             if letters and not letters.isalpha():
-                raise self._wrong("a sequence holds something other than letters")
+                raise self._wrong("a sequence has other characters than residues")
             found += len(letters)
             if len(self._sample) < LOOK:
                 self._sample += letters[:LOOK]

@@ -88,7 +88,7 @@ class TwoBitGenome(GenomeFile):
         else:
             raise self._wrong("it does not begin with the number 0x1A412743: it is no 2bit file")
         if version not in (0, 1):
-            raise self._wrong(f"version {version} is not known here")
+            raise self._wrong(f"version {version} is not supported")
         if count == 0:
             raise self._wrong("it holds no records")
         return [self._entry(file, 8 if version else 4) for _ in range(count)]
@@ -124,7 +124,7 @@ class TwoBitGenome(GenomeFile):
         self._left -= 8 * n
         flat = runs.ravel()
         if n and ((np.diff(flat) < 0).any() or (np.diff(first) < 1).any() or flat[-1] > size):
-            raise self._wrong(f"its runs of N or lower case do not lie in its {size:,} bases")
+            raise self._wrong(f"its runs of N or lower case are not within its {size:,} bases")
         return runs
 
     def _read_residues(self, file: IO[bytes], head: TwoBitHead) -> Iterator[Text]:

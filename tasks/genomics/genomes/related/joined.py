@@ -29,7 +29,7 @@ ROWS_TOGETHER = 32  # reads of ROWS that are decoded in parallel
 TOGETHER = 128  # pieces per call of `join_pieces`
 WRONG = {
     expand.WRONG_BUNDLE: "edit does not have the pieces of bundle",
-    expand.WRONG_PIECE: "edit is not of such pieces",
+    expand.WRONG_PIECE: "edit does not match the pieces",
 }
 
 Table = npt.NDArray[np.uint32]
@@ -163,7 +163,7 @@ class JoinedBases(Described):
         numbers, window = np.cumsum(decode_zigzag(table[:, 4])), a >> WINDOW_BITS
         starts = np.concatenate(([0], np.cumsum(letters)))
         if not is_whole.all() or starts[-1] != self.shape[0] or (letters > self.shape[0]).any():
-            raise CorruptChunk("piece is not of the letters of the store")
+            raise CorruptChunk("piece does not describe the residues of the store")
         order = np.lexsort((numbers, window))
         if (numbers_in(window, order) != numbers).any():
             raise CorruptChunk("piece does not number those of a window")

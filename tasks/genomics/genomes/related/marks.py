@@ -135,7 +135,7 @@ class MarkedRuns:
         self._kinds = rows[:, 2].astype(np.int64) if name == "other" else None
         is_odd = self._kinds is not None and ((self._kinds < 1) | (self._kinds > 255)).any()
         if is_odd or (self._ends.size and (self._ends.max() > n or self._begins.min() < 0)):
-            raise CorruptChunk(f"{name} is not of such letters")
+            raise CorruptChunk(f"{name} does not describe runs of these residues")
 
     def put(self, residues: Text, begin: int) -> None:
         """Apply the runs to decoded residues, in place.

@@ -50,7 +50,7 @@ class KnownWindows:
         end = min((int(run[-1]) + 1) * WINDOW, self._array.shape[0])
         letters = self._array.read((slice(begin, end),)).astype(np.uint8, copy=False)
         if not are_bases(letters):
-            raise CorruptChunk("known has other letters than bases")
+            raise CorruptChunk("known has other residues than A, C, G and T")
         for i, number in enumerate(run.tolist()):
             slot, own = self._free(wanted), letters[i * WINDOW : (i + 1) * WINDOW]
             self.letters[slot, : own.size] = own

@@ -40,7 +40,7 @@ def fit_two_bit(source: Source) -> Fit:
     if has_words(source):
         lost.append("descriptions")
     if info.residues > info.count(both_cases(BASES + b"N").decode()):
-        lost.append("letters other than A, C, G, T and N (U is T, the others N)")
+        lost.append("residues other than A, C, G, T and N (U is T, the others N)")
     return Fit(lost=tuple(lost), is_own=info.format == "2bit")
 
 

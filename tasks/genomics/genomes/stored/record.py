@@ -102,7 +102,7 @@ class GenomeRecord:
         if isinstance(which, slice):
             begin, end, step = which.indices(self.length)
             if step != 1:
-                raise BadParams(f"residues are taken without steps, got a step of {step}")
+                raise BadParams(f"residues are selected without steps, got a step of {step}")
             return self.text(begin, max(begin, end))
         place, n = index(which), self.length
         if not -n <= place < n:

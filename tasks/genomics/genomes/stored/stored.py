@@ -50,7 +50,7 @@ class StoredGenome:
         own = as_one(arrays, info) if info.samples else {array.name: array for array in arrays}
         for name in NEEDED:
             if name not in own:
-                raise BadParams(f"it holds a genome, but no array {name}: take all of its arrays")
+                raise BadParams(f"it holds a genome, but no array {name}: select all of its arrays")
         self._arrays = {name: CachedChunks(array) for name, array in own.items()}
         self._arrays["sequence"] = self._residues(own["sequence"])
         for name in ("record_offset", "name_offset"):
@@ -107,7 +107,7 @@ class StoredGenome:
         if (records < 0).any() or (np.diff(records) < 0).any():
             raise CorruptChunk("line_record does not grow")
         if (lengths < 0).any() or (counts < 1).any() or (ends > BLANK).any():
-            raise CorruptChunk("line_length, line_count or line_end is of no line")
+            raise CorruptChunk("line_length, line_count or line_end describes no line")
         if (counts[lengths == 0] > MOST_EMPTY).any():
             raise CorruptChunk("line_count has too many empty lines")
         return rows

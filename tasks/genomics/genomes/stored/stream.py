@@ -106,7 +106,7 @@ class GenomeStream:
         if contents.lost:
             self.notes.append(f"not in the store: {', '.join(contents.lost)}")
         if self.format == "genome" and not self.is_named and (why := likeness(self.path).why):
-            self.notes.append(f"taken as a genome: {why}; --format fasta stores reads")
+            self.notes.append(f"read as a genome: {why}; --format fasta stores reads")
         self.outcome[ATTRIBUTE] = contents.to_dict()
 
     def _file(self) -> GenomeFile:

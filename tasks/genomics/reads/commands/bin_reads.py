@@ -74,7 +74,7 @@ def bin_reads(
     scratch: Annotated[
         str,
         typer.Option(
-            help="Folder for temporary files of orders other than kept. (default: next to OUT)",
+            help="Folder for temporary files, unless the order is `kept`. (default: next to OUT)",
             show_default=False,
         ),
     ] = "",

@@ -48,7 +48,7 @@ def extract_reads(store: str, numbers: tuple[str, ...], wanted: ReadsWanted) -> 
 
     names = [*wanted.name, *_names_of(wanted.name_file)]
     if len(numbers) + bool(wanted.name or wanted.name_file) + bool(wanted.bin_) != 1:
-        raise BadParams("say which reads: by their numbers, such as 1000:2000, or --name, or --bin")
+        raise BadParams("select reads: by their numbers, such as 1000:2000, or --name, or --bin")
     found = open(store)
     runs = _wanted(found, "".join(numbers), names, wanted.bin_)
     with open_targets((wanted.to,), Work(overwrite=False)) as (out,):

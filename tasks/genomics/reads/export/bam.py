@@ -78,7 +78,7 @@ def fit_bam(source: Source) -> Fit:
     if contents is None:
         return Fit(f"{source.name} holds no reads, which BAM is for")
     if any(own.together > 2 for own in contents.parts):
-        return Fit(f"{source.name} holds more than two reads of a name, which BAM has no place for")
+        return Fit(f"{source.name} holds more than two reads of a name, which BAM cannot hold")
     is_own = contents.format == "bam"
     is_lost = not contents.settings.tags and has_words(source)
     words = ("what stands behind a blank in names",) if is_lost else ()
@@ -119,7 +119,7 @@ def _tagged(segment: AlignedSegment, tags: bytes, header: AlignmentHeader) -> Al
         return AlignedSegment.fromstring(f"{segment.to_string()}\t{tags.decode()}", header)
     except ValueError as error:
         name = segment.query_name
-        raise BadParams(f"what stands behind the name of {name} are no tags: {error}") from error
+        raise BadParams(f"the text after the name of {name} is no tag: {error}") from error
 
 
 def _tags(stored: Stored, first: int, last: int) -> list[bytes]:
@@ -148,7 +148,7 @@ def _gathered(
         at = int(np.argmax(wrong))
         record = first + int(np.searchsorted(offsets, at, "right"))
         letter = chr(data[at])
-        raise BadParams(f"record {record}: BAM has no place for {letter!r} in a {name}")
+        raise BadParams(f"record {record}: BAM cannot hold {letter!r} in a {name}")
     return data, offsets.tolist()
 
 
@@ -167,7 +167,7 @@ def _names(stored: Stored, first: int, last: int, is_paired: bool) -> list[bytes
     for i, name in enumerate(names):
         if len(name) > MOST_NAME or not name.isascii() or b"\0" in name:
             raise BadParams(
-                f"record {first + i + 1}: its name is longer than {MOST_NAME} letters, or no ASCII"
+                f"record {first + i + 1}: its name is longer than {MOST_NAME} bytes, or no ASCII"
             )
     return names
 

@@ -58,7 +58,7 @@ def check_meant(source: Source, paths: Paths, kind: Format) -> None:
     if contents.format != kind.name:
         raise BadParams(
             f"{source.name} was made from {contents.format.upper()} and {', '.join(paths)} is "
-            f"{kind.title} by its suffix: say --format {contents.format} or {kind.name}"
+            f"{kind.title} by its suffix: pass --format {contents.format} or {kind.name}"
         )
 
 

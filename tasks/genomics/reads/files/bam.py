@@ -28,7 +28,7 @@ EVERY = 16  # after the first batch, tags of every 16th record are examined
 BATCH, BATCH_LETTERS = 1 << 14, 1 << 23  # records and bases per batch
 
 # hints for messages about missing mates
-ALONE = "--singles yes keeps reads without mates behind the pairs"
+ALONE = "--singles yes stores reads without mates after the pairs"
 TOGETHER = "samtools collate -o OUT puts mates together"
 
 Line = tuple[bytes, bytes, bytes]  # name, sequence, qualities as bytes from 0
@@ -55,7 +55,7 @@ class BamFile(ReadFile):
     def records(self) -> Iterator[FastqRecords]:
         """Yield batches of records; raise BadParams with the record number if the file is cut."""
         number = 0
-        with open_bam(self.path, lambda: f" (behind record {number})") as file:
+        with open_bam(self.path, lambda: f" (after record {number})") as file:
             lines: list[Line] = []
             letters = 0
             for segment in self._select_reads(file):
@@ -74,7 +74,9 @@ class BamFile(ReadFile):
         if not self._part:
             return self._checked(self._primary(file))
         if file.header.to_dict().get("HD", {}).get("SO") == "coordinate":
-            raise BadParams(f"{self.path} is sorted by place, so that mates are apart ({TOGETHER})")
+            raise BadParams(
+                f"{self.path} is sorted by position, so that mates are not adjacent ({TOGETHER})"
+            )
         return _parted(self._primary(file), self._part, Apart(self.path))
 
     def _primary(self, file: AlignmentFile) -> Iterator[AlignedSegment]:
@@ -102,8 +104,8 @@ class BamFile(ReadFile):
             cigar = segment.cigartuples
             if cigar and HARD_CLIP in (cigar[0][0], cigar[-1][0]):
                 raise BadParams(
-                    f"{self.path}: record {number}, {segment.query_name}, is clipped: not all of "
-                    "its letters are there"
+                    f"{self.path}: record {number}, {segment.query_name}, is clipped: some of "
+                    "its bases are missing"
                 )
         self._marks |= flag & MARKS
         self._has_mates |= bool(flag & PAIRED)
@@ -300,7 +302,7 @@ def open_bam(path: str, place: Callable[[], str] = str) -> Iterator[AlignmentFil
             raise
         hint = " (aligned CRAM needs its reference: see REF_PATH)" if path.endswith("cram") else ""
         raise BadParams(
-            f"{path}: it is not whole, or no BAM, CRAM or SAM: {_why(error)}{place()}{hint}"
+            f"{path}: it is incomplete, or no BAM, CRAM or SAM: {_why(error)}{place()}{hint}"
         ) from error
     finally:
         pysam.set_verbosity(before)

@@ -76,7 +76,7 @@ class FastqFile(ReadFile):
         if self._cut is not None:
             if rest.size or not self.n_records:
                 raise self._cut
-            self.notes.append(f"{self._cut}; it was taken, since a record ends there")
+            self.notes.append(f"{self._cut}; it was stored, since a record ends there")
         newlines = np.flatnonzero(rest == NEWLINE)
         if not np.isin(rest, (NEWLINE, RETURN)).all():
             self.ends_open = bool(rest.size and rest[-1] != NEWLINE)
@@ -87,7 +87,7 @@ class FastqFile(ReadFile):
             yield self._checked(rest, ends)
             return
         if rest.size > MOST_TAIL:
-            raise BadParams(f"{self.path}: {rest.size} bytes of blank lines behind the last record")
+            raise BadParams(f"{self.path}: {rest.size} bytes of blank lines after the last record")
         self.tail = rest.tobytes()
 
     def _checked(self, text: Text, line_ends: Int64s) -> FastqRecords:

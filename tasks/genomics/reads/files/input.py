@@ -23,7 +23,7 @@ READERS: Mapping[str, Callable[[str, ReadInput], ReadFile]] = {
     "bam": lambda path, own: BamFile(path, own.part, own.settings.tags),
 }
 
-GENOMES = " (--collection yes takes files for genomes)"
+GENOMES = " (--collection yes reads files as genomes)"
 
 
 @dataclass(frozen=True)

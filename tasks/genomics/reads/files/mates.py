@@ -77,7 +77,7 @@ def _tell(where: str, file: ReadFile, settings: Settings) -> None:
     why = f"{where}, do not look like mates"
     if settings.order != "kept" or settings.names != "keep":
         raise BadParams(
-            f"{why}, and without names or order nobody could tell any more: say --pairing trusted "
-            "if they are"
+            f"{why}, and without names or order this cannot be checked later: pass --pairing "
+            "trusted if they are mates"
         )
     file.notes.append(why)

@@ -167,14 +167,14 @@ class ReadFile(ABC):
         try:
             yield from self._begun or read_blocks(self.path, self.notes)
         except BadParams as error:
-            raise type(error)(f"{error} (behind record {self.n_records})") from error
+            raise type(error)(f"{error} (after record {self.n_records})") from error
 
     def _note_colours(self, sequence: bytes) -> None:
         """Note if the first sequence is in colour space (SOLiD), which is larger than text."""
         if is_in_colours(sequence):
             self.notes.append(
-                f"{self.path} is in colour space, of SOLiD: its digits were kept as letters that "
-                "are no bases; --format text may take fewer bytes"
+                f"{self.path} is in colour space, of SOLiD: its digits were stored as residues "
+                "that are no bases; --format text may need fewer bytes"
             )
 
     def _note_first(self, text: Text, first_end: int) -> None:

@@ -47,7 +47,7 @@ def refuse_other_scale(groups: Iterator[Mates], name: str) -> Iterator[Mates]:
         if letters.size and letters[0] >= LEAST_OF_64 and letters[-1] > MOST_OF_33:
             raise BadParams(
                 f"{name}: its qualities look like Phred+64 ({chr(letters[0])!r} to "
-                f"{chr(letters[-1])!r}), whose bins are others: say --phred 64, or --phred 33 if "
+                f"{chr(letters[-1])!r}), whose bins are others: pass --phred 64, or --phred 33 if "
                 "they are that good"
             )
         yield mates

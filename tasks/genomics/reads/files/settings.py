@@ -52,7 +52,7 @@ class Settings:
         require_choice("pairing", self.pairing, PAIRINGS)
         require_choice("phred", self.zero, PHREDS)
         if tags_of(self.tags) and self.names != "keep":
-            raise BadParams("--tags are kept behind names: leave --names out")
+            raise BadParams("--tags are stored after names: leave --names out")
 
     @property
     def zero(self) -> int:

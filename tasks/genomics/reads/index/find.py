@@ -36,7 +36,7 @@ def find_name(stored: Stored, name: bytes) -> list[int]:
     if kept == "number":
         return _numbered(stored, name)
     if kept == "none":
-        raise BadParams("the store was made without names: take reads by their numbers")
+        raise BadParams("the store was made without names: select reads by their numbers")
     NAMES.check(stored)
     keys, _ = hash_names(_field(name))
     found = _entries(stored, NAMES, int(keys[0]))
@@ -57,8 +57,8 @@ def find_bin(stored: Stored, sequence: bytes) -> list[int]:
     bins, _ = signatures_of(_field(sequence))
     if not bins.size:
         raise BadParams(
-            f"{sequence.decode(errors='replace')} has no signature: it needs {LENGTH} letters of "
-            "A, C, G and T that follow each other, of which no three are equal"
+            f"{sequence.decode(errors='replace')} has no signature: it needs {LENGTH} adjacent "
+            "bases A, C, G and T, of which no three in a row are equal"
         )
     BINS.check(stored)
     found = np.unique(np.concatenate([_entries(stored, BINS, int(key)) for key in bins]))
@@ -92,7 +92,7 @@ def _entries(stored: Stored, kind: IndexKind, key: int) -> Numbers:
     """
     begin, end = first_from(stored, kind, key), first_from(stored, kind, key + 1)
     if end - begin > MOST_FOUND:
-        raise BadParams(f"there are {end - begin:,} records of it: take them by their numbers")
+        raise BadParams(f"there are {end - begin:,} records of it: select them by their numbers")
     found = stored.some(kind.numbers, begin, end).astype(np.uint64)
     if (found >= stored.n_records).any():
         raise CorruptChunk(f"{kind.numbers} names records that are not there")

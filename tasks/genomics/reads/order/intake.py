@@ -126,7 +126,7 @@ def load_facts(parts: StepOutputs, n_files: int) -> Facts | None:
     with naming_file(str(parts.folder), FACTS):
         facts = Facts.from_json(found.to_bytes())
         if len(facts.files) != n_files:
-            raise CorruptChunk(f"it is about {len(facts.files)} files in place of {n_files}")
+            raise CorruptChunk(f"it describes {len(facts.files)} files instead of {n_files}")
         return facts
 
 

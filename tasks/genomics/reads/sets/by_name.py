@@ -72,13 +72,13 @@ def _check(
         frozenset(marks[i][1] for i in files) for files in found.values() if marks[files[0]][1]
     )
     if not usual:
-        raise BadParams(f"{', '.join(paths)}: their names do not tell which are mates: {HINT}")
+        raise BadParams(f"{', '.join(paths)}: their names do not show which are mates: {HINT}")
     mates, _ = usual.most_common(1)[0]
     for files in found.values():
         own = [marks[i][1] for i in files]
         which = paths[files[0]]
         if max(own) in UNCLEAR:
-            raise BadParams(f"{paths[files[-1]]}: its name does not tell which mate it is: {HINT}")
+            raise BadParams(f"{paths[files[-1]]}: its name does not show which mate it is: {HINT}")
         if own == [""] or (len(set(own)) == len(own) and frozenset(own) == mates):
             continue
         if len(set(own)) < len(own):

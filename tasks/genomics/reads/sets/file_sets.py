@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from gangsaw.codecs.core.errors import BadParams
 
 ALTERNATING = "i"  # one file with alternating mates
-HINT = "--sets 2,1 is two files of mates and one of singles; i,1 has mates in turns in the first"
+HINT = "--sets 2,1 is two files of mates and one of singles; i,1 has alternating mates in the first"
 
 
 @dataclass(frozen=True)
@@ -89,4 +89,4 @@ def describe_sets(sets: Iterable[FileSet], names: Sequence[str]) -> Iterator[str
     """Yield a description of each set of files, with their names, for messages."""
     for own in sets:
         files = " + ".join(names[i] for i in own.files)
-        yield f"{files}, mates in turns" if own.interleaved else files
+        yield f"{files}, alternating mates" if own.interleaved else files

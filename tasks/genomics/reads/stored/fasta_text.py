@@ -61,7 +61,7 @@ class FastaText(RecordText):
         is_order = owners.size == lengths.size and (np.diff(owners) >= 0).all()
         are_lengths = ((lengths >= 0) & (lengths <= bases.max(initial=0))).all()
         if not (is_order and are_lengths and (np.diff(sums[starts]) == bases)[own].all()):
-            raise CorruptChunk("fold_length does not add up to the letters of the sequences")
+            raise CorruptChunk("fold_length does not add up to the bases of the sequences")
         return widths, starts, lengths
 
 

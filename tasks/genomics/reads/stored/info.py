@@ -131,7 +131,7 @@ class ReadsInfo:
         if data is None:
             return None
         if not isinstance(data, Mapping) or data.get("version") not in (VERSION, SEVERAL):
-            raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
+            raise BadParams(f"attribute {ATTRIBUTE} has an unsupported version")
         known = {**LATER, **data}
         try:
             found = cls(
@@ -152,21 +152,21 @@ class ReadsInfo:
                 tried={str(k): int(v) for k, v in dict(data.get("tried", {})).items()},
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
+            raise BadParams(f"attribute {ATTRIBUTE} is incomplete: {error}") from error
         of_files = (found.returns, found.open, found.tails, found.widths)
         if any(len(values) != found.n_files for values in of_files):
-            raise BadParams(f"attribute {ATTRIBUTE} is not whole: not all files are told of")
+            raise BadParams(f"attribute {ATTRIBUTE} is incomplete: it does not describe all files")
         named = {i for own in found.sets for i in own.files}
         if (data["version"] == SEVERAL) != bool(found.sets):
-            raise BadParams(f"attribute {ATTRIBUTE} is not whole: it has no sets of files")
+            raise BadParams(f"attribute {ATTRIBUTE} is incomplete: it has no sets of files")
         if found.sets and (named != set(range(found.n_files)) or not _are_whole(found)):
-            raise BadParams(f"attribute {ATTRIBUTE} is not whole: its sets are not of its files")
+            raise BadParams(f"attribute {ATTRIBUTE} is damaged: its sets do not match its files")
         return found
 
 
 def describe_tried_orders(tried: Mapping[str, int]) -> str:
     """Return a message with the number of ranges for which each order was chosen."""
-    words = {"input": "as in the input", "name": "by name", "place": "by place"}
+    words = {"input": "as in the input", "name": "by name", "place": "by position"}
     listed = ", ".join(f"{n} {words.get(name, name)}" for name, n in tried.items())
     return f"order smallest, of {sum(tried.values())} ranges: {listed}"
 

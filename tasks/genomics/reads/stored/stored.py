@@ -35,7 +35,7 @@ class Stored:
         self._arrays = {array.name: CachedChunks(array) for array in arrays}
         for name in ("sequence", "sequence_offset"):
             if name not in self._arrays:
-                raise BadParams(f"it holds reads, but no array {name}: take all of its arrays")
+                raise BadParams(f"it holds reads, but no array {name}: select all of its arrays")
 
     def has(self, name: str) -> bool:
         """Return True if the store has this array."""

@@ -238,7 +238,7 @@ class ReadStream:
         yield from dict.fromkeys(note for files in read for file in files for note in file.notes)
         yield from describe_binning(writer.highest)
         if self._is_guess and len(self.paths) == 1 and (why := likeness(self.paths[0]).why):
-            yield f"taken as reads: {why}; --format genome is for records by name, and for align"
+            yield f"stored as reads: {why}; --format genome is for records by name, and for align"
 
     def records(self) -> Iterator[Mates]:
         """Yield batches of records in the requested order, one tuple item per mate."""

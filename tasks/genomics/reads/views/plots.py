@@ -69,11 +69,11 @@ def _draw_lengths(axes: Axes, figures: ReadFigures) -> None:
     axes.axvline(figures.n50, color=INK, lw=0.8, ls="--")
     top, text = axes.get_xaxis_transform(), f" N50 {figures.n50:,}"
     axes.text(figures.n50, 0.96, text, transform=top, fontsize=8)
-    _label(axes, "length of all reads", "letters", "reads")
+    _label(axes, "length of all reads", "bases", "reads")
 
 
 def _draw_qualities(axes: Axes, figures: ReadFigures) -> None:
-    _label(axes, "quality of all letters", "Phred value", "share, %")
+    _label(axes, "quality of all bases", "Phred value", "share, %")
     if not figures.qualities:
         _say(axes, "no qualities stored")
         return
@@ -96,7 +96,9 @@ def _draw_costs(axes: Axes, costs: Costs) -> None:
 
 
 def _draw_quality_by_position(axes: Axes, profile: Profile) -> None:
-    _label(axes, f"quality by place, of {profile.n_reads:,} reads", _place(profile), "Phred value")
+    _label(
+        axes, f"quality by position, of {profile.n_reads:,} reads", _place(profile), "Phred value"
+    )
     if not profile.qualities.any():
         _say(axes, "no qualities stored")
         return
@@ -117,7 +119,7 @@ def percentile(counts: npt.NDArray[np.int64], part: int) -> npt.NDArray[np.int64
 
 
 def _draw_bases_by_position(axes: Axes, profile: Profile) -> None:
-    _label(axes, f"letters by place, of {profile.n_reads:,} reads", _place(profile), "share, %")
+    _label(axes, f"bases by position, of {profile.n_reads:,} reads", _place(profile), "share, %")
     totals = np.maximum(1, profile.letters.sum(axis=1))
     x = (profile.places[:-1] + profile.places[1:]) / 2
     shares = {base: 100 * profile.letters[:, ord(base)] / totals for base in BASES.decode()}
@@ -138,11 +140,11 @@ def _draw_along(axes: Axes, store: StoreInfo) -> None:
             axes.stairs(bits, edges, color=colour, baseline=None, label=name, lw=1.5)
     axes.set_ylim(0, None)
     axes.legend(fontsize=8, frameon=False)
-    _label(axes, "cost along the store, block by block", "% of the reads", "bits/letter")
+    _label(axes, "cost along the store, block by block", "% of the reads", "bits/base")
 
 
 def _place(profile: Profile) -> str:
-    return "place, % of the length" if profile.is_share else "place in the read"
+    return "position, % of the length" if profile.is_share else "position in the read"
 
 
 def _say(axes: Axes, text: str) -> None:

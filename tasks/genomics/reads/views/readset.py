@@ -325,9 +325,9 @@ def all_mates(reads: ReadSet, other: str = "") -> bool:
     Raises BadParams if only some are; `other` is the option that allows it.
     """
     if reads.contents.is_mixed:
-        hint = f", or say {other}" if other else ""
+        hint = f", or use {other}" if other else ""
         raise BadParams(
-            f"{reads.path} holds mates beside other reads: take its files apart by gangsaw "
+            f"{reads.path} holds mates and other reads: separate its files by gangsaw "
             f"decompress{hint}"
         )
     return reads.contents.is_paired

@@ -89,7 +89,7 @@ def _records(reads: ReadsInfo) -> Iterator[tuple[str, str]]:
         yield "of them", f"{part.records:,}{_groups(part)}, {names}"
     own = reads.settings
     tags = f", tags {own.tags}" if own.tags else ""
-    yield "kept", f"order {own.order}, qualities {own.qualities}, names {own.names}{tags}"
+    yield "stored", f"order {own.order}, qualities {own.qualities}, names {own.names}{tags}"
     if reads.tried:
         yield "tried", describe_tried_orders(reads.tried)
 

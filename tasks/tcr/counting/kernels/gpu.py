@@ -57,7 +57,7 @@ def count(batch: Batch, model: Model) -> Counts:
         n = len(batch.references)
         needed = counts_bytes(n, len(batch.d), model) >> 20
         raise DeviceError(
-            f"too little memory on the GPU: counts of {n} references take {needed} MiB; count "
+            f"too little memory on the GPU: counts of {n} references need {needed} MiB; count "
             "fewer at once"
         ) from error
 

@@ -66,7 +66,7 @@ class WholeGenes(NamedTuple):
         v, d, j = (_of(genes, sequence) for genes in (self.v, self.d, self.j))
         for name, before, after in (("V", self.v, v), ("D", self.d, d), ("J", self.j, j)):
             if before and not after:
-                raise BadParams(f"{self.source}: no {name} has {sequence} letters in a CDR3")
+                raise BadParams(f"{self.source}: no {name} has {sequence} bases in a CDR3")
         return self._replace(v=v, d=d, j=j)
 
 
@@ -166,9 +166,9 @@ def _plain(
     left = {name: tuple(filter(_is_plain, genes)) for name, genes in regions.items()}
     for name in "VJ":
         if not left[name]:
-            raise BadParams(f"{germline.source}: each {name} gene has letters of several bases")
+            raise BadParams(f"{germline.source}: each {name} gene has ambiguous bases")
     others = [gene.name for genes in regions.values() for gene in genes if not _is_plain(gene)]
-    notes = tuple(f"{name} {LEFT_OUT}: it has letters of several bases" for name in others)
+    notes = tuple(f"{name} {LEFT_OUT}: it has ambiguous bases" for name in others)
     kept = (left["V"], left["D"], left["J"])
     return WholeGenes(germline.source, germline.locus, *kept, germline.notes + notes)
 

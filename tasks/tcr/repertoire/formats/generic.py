@@ -19,7 +19,7 @@ def generic(columns: Mapping[str, str]) -> RepertoireFormat:
         raise BadParams(f"columns hold {', '.join(ROLES)}; not {', '.join(wrong)}")
     for alternatives in NEEDED:
         if not any(role in columns for role in alternatives):
-            raise BadParams(f"say which column holds {' or '.join(alternatives)}")
+            raise BadParams(f"name the column that holds {' or '.join(alternatives)}")
     return RepertoireFormat(
         name="table with columns as given",
         signs=((),),

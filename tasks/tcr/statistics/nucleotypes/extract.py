@@ -159,7 +159,7 @@ def check_table(shared: Path, stores: Sequence[CountsStore]) -> tuple[str, ...]:
     except (OSError, pa.ArrowInvalid):
         raise BadParams(f"{shared} is no Parquet table of gangsaw tcr share") from None
     if "cdr3_aa" in schema.names:
-        raise BadParams(f"{shared} holds amino-acid clonotypes: associate takes nucleotypes")
+        raise BadParams(f"{shared} holds amino-acid clonotypes: associate needs nucleotypes")
     if absent := [name for name in COLUMNS_READ if name not in schema.names]:
         raise BadParams(f"{shared} was not written by gangsaw tcr share: no column {absent[0]}")
     for name in COLUMNS_READ:

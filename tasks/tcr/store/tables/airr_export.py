@@ -105,7 +105,7 @@ def export_airr(
     schema = pa.schema([*((name, pa.string()) for name in theirs), *own_schema])
     paths = [Path(file.path) for file in files]
     if any(is_same_file(target, path) for path in paths):
-        raise BadParams(f"{target} is to be read: write to another place")
+        raise BadParams(f"{target} is to be read: write to another path")
     watch, meter = Watch.of_sources(opened), Meter(opened.rows, on_progress)
     with (
         check_before_publishing(watch.check),
@@ -189,7 +189,7 @@ def _files(store: CountsStore) -> list[_File]:
         if found != AIRR.name:
             raise BadParams(f"{name} is a table of {found or 'no known format'}, not of AIRR")
         if not Path(name).is_file():
-            raise BadParams(f"{name} is not there any more: its columns cannot be kept")
+            raise BadParams(f"{name} does not exist any more: its columns cannot be copied")
     bounds = pairwise(accumulate((int(n) for n in kept), initial=0))
     return [
         _File(name, whole_table(Path(name)).names, range(*bound))

@@ -131,7 +131,7 @@ def export(
     opened, choice = open_counts(str(store)), choice or ExportChoice()
     watch = Watch.of_sources(opened)
     if is_within(target.parent, Path(store)):
-        raise BadParams(f"{target} is in the store that is read: write to another place")
+        raise BadParams(f"{target} is in the store that is read: write to another path")
     columns = select_columns(opened, choice)
     schema = pa.schema([(column.name, column.type) for column in columns])
     step = max(1, BATCH_BYTES // max(1, 8 * len(columns)))
@@ -246,7 +246,7 @@ def table_writer(target: Path, part: Path, schema: pa.Schema) -> Iterator[WriteT
         return
     packed, plain = name.endswith(".gz"), name.removesuffix(".gz")
     if not plain.endswith((".csv", ".tsv")):
-        raise BadParams(f"the suffix of {target} tells no format: {', '.join(FORMATS)}")
+        raise BadParams(f"the suffix of {target} is of no format: {', '.join(FORMATS)}")
     delimiter = "\t" if plain.endswith(".tsv") else ","
     with pa.output_stream(str(part), compression="gzip" if packed else None) as file:
         file.write(f"{delimiter.join(schema.names)}\n".encode())  # Arrow's header quotes every name

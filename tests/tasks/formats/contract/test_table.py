@@ -75,7 +75,7 @@ def test_two_formats_that_are_equally_sure(tmp_path: Path, monkeypatch: pytest.M
     )
     found = {"rival": rival, **table.formats()}
     monkeypatch.setattr(table, "formats", lambda: found)
-    with pytest.raises(BadParams, match="may be NetCDF, Rival: say --format netcdf or rival"):
+    with pytest.raises(BadParams, match="may be NetCDF, Rival: pass --format netcdf or rival"):
         find_format([str(tmp_path / "a")])
 
 

@@ -98,7 +98,7 @@ def test_a_store_says_what_its_sources_are(files: list[Path], tmp_path: Path) ->
     short, one = tmp_path / "plasmid.fa", files[0]
     short.write_text(">p\nACGTACGTTA\n")
     store, both = tmp_path / "set.zarr", [str(one), str(short)]
-    with pytest.raises(BadParams, match=r"has no mate.*\(--collection yes takes files for genomes"):
+    with pytest.raises(BadParams, match=r"has no mate.*\(--collection yes reads files as genomes"):
         gangsaw.compress(both, str(store))
     gangsaw.compress(both, str(store), collection="yes")
     assert gangsaw.verify(str(store), against=both).ok

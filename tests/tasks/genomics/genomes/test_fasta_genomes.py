@@ -255,7 +255,7 @@ def test_reads_say_how_records_are_found_by_name(tmp_path: Path, gangsaw: Comman
     path, store = tmp_path / "a.fa", tmp_path / "a.zarr"
     path.write_bytes(records("c{}", [100] * 1000))
     said = " ".join(gangsaw.ok("compress", path, store).out.split())
-    assert "taken as reads: its records are of one length" in said
+    assert "stored as reads: its records have one length" in said
     assert "--format genome" in gangsaw("extract", store, "c7").failed(2)
     for wanted in (open_by_name, open_genome):
         with pytest.raises(BadParams, match=r"it holds reads.* --format genome"):

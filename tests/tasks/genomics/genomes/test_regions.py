@@ -169,8 +169,8 @@ def test_extract_takes_bed(store: Path, gangsaw: CommandLine, tmp_path: Path) ->
         (["chr1:9-5"], "chr1:9-5: chr1 has residues 1 to 2,000: name the first, then"),
         (["chr11"], "there is chr1"),
         (["chr1", "nobody:1-2"], "no record 'nobody'"),
-        ([], "say which regions"),
-        (["--name", "x"], "holds a genome, of which extract takes no --name"),
+        ([], "name the regions"),
+        (["--name", "x"], "holds a genome, for which extract has no --name"),
         (["-r", "nowhere.txt"], "No such file"),
     ],
 )

@@ -80,7 +80,7 @@ def test_other_readers_read_it(tmp_path: Path, gangsaw: CommandLine) -> None:
     assert "no place for widths of lines, descriptions" in gangsaw(*wanted).failed(2)
     said = gangsaw.ok(*wanted, "--accept-loss").out
     assert "descriptions" in said
-    assert "letters other than" in said
+    assert "residues other than" in said
     file = py2bit.open(str(tmp_path / "a.2bit"), True)
     assert file.chroms() == {"a": len(letters), "b": 2}
     as_read = letters.translate(str.maketrans("RYUun", "NNTtN"))  # it has no n of lower case

@@ -245,7 +245,7 @@ def test_letters_lost_or_added_are_aligned(change: str, genes: WholeGenes, tmp_p
 def test_a_run_without_receptors_leaves_nothing(genes: WholeGenes, tmp_path: Path) -> None:
     one = made(tmp_path, 20, 1, ModelChoice(species="human"), ReadsMade(length=60, insert=200))
     before = {path.name for path in tmp_path.iterdir()}
-    said = r"of \d+ reads none has a receptor that is kept: \d+ mates do not overlap; are"
+    said = r"of \d+ reads none has an accepted receptor: \d+ mates do not overlap; are"
     for resume in (False, True):
         with pytest.raises(BadParams, match=said):
             annotated(one.reads, tmp_path / "o.tsv", genes, resume=resume)
@@ -365,7 +365,7 @@ def test_the_table_of_figures(gangsaw: CommandLine, beta: Made, tmp_path: Path) 
         (("cut.fastq.gz", "o.tsv"), HUMAN, "cut off"),
         (("good.fastq", "good.fastq"), (*HUMAN, "--overwrite"), "good.fastq is to be read"),
         (("good.fastq", "empty.fastq", "o.tsv"), HUMAN, "no reads"),
-        (("good.fastq", "o.tsv"), HUMAN, "of 1 reads none has a receptor that is kept: 1 no V"),
+        (("good.fastq", "o.tsv"), HUMAN, "of 1 reads none has an accepted receptor: 1 no V"),
         (("good.fastq", "folder"), HUMAN, "folder is a directory"),
         (("a.fastq", "b.fastq", "c.fastq", "o.tsv"), HUMAN, "one file, or two of mates"),
         (("g.tsv", "o.tsv"), ("--germline", "g.tsv"), "reads need whole genes"),

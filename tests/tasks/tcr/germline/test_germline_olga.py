@@ -158,7 +158,7 @@ def test_it_is_small_and_can_be_sent(olga: dict[tuple[str, str], Germline]) -> N
             "locus must be TRA, TRB, TRG, TRD, IGH, IGK or IGL, got 'TRX'",
         ),
         ({"locus": "TRG", "species": "human"}, "olga has no model of TRG, only of TRA, TRB"),
-        ({"locus": "TRB"}, "say --species human or mouse"),
+        ({"locus": "TRB"}, "pass --species human or mouse"),
         ({"locus": "TRB", "species": "rat"}, "germline must be human or mouse, got 'rat'"),
     ],
 )

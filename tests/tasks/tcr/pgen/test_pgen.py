@@ -100,5 +100,5 @@ def test_paths_beside_probabilities(tmp_path: Path, gangsaw: CommandLine) -> Non
     assert 0.3 < found["rho"] < 1
     assert gangsaw.ok(*command).figures["generation"] == found, "the sample is seeded"
     out = gangsaw.ok(*command[:-1]).out
-    assert "beside olga's mouse_T_beta" in out
+    assert "compared with olga's mouse_T_beta" in out
     assert np.isfinite(found["odds"]["coefficients"][0]["odds_ratio"])

@@ -103,7 +103,7 @@ def test_equals_a_plain_group_by(
 
 def test_associate_takes_nucleotypes_alone(made: Made, tmp_path: Path) -> None:
     share([str(made.path)], tmp_path / "a.parquet", by="aa")
-    with pytest.raises(BadParams, match="holds amino-acid clonotypes: associate takes nucleotypes"):
+    with pytest.raises(BadParams, match="holds amino-acid clonotypes: associate needs nucleotypes"):
         associate([str(made.path)], tmp_path / "a.parquet")
     with pytest.raises(BadParams, match="by must be nt, aa or aa-v, got 'protein'"):
         share([str(made.path)], tmp_path / "b.parquet", by="protein")

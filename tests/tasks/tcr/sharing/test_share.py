@@ -207,7 +207,7 @@ def test_what_is_no_store_of_counts_is_refused(stores: list[Made], tmp_path: Pat
     [
         (
             {"attrs": {"germline_locus": "TRA"}},
-            "has germline_locus TRB, .* has TRA: count both alike",
+            "has germline_locus TRB, .* has TRA: count both with the same value",
         ),
         ({"attrs": {"strands": 2}}, "has strands 1, .* has 2"),
         ({"d_genes": ("TRBD1*01",)}, "have other d_genes"),

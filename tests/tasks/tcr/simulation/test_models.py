@@ -199,7 +199,7 @@ def test_what_is_never_productive_is_told() -> None:
 
 @pytest.mark.parametrize("choice", [{"max_p": 3}, {"max_n": -1}, {"erosion": 10**6}])
 def test_wrong_models(choice: dict[str, int]) -> None:
-    with pytest.raises(BadParams, match=r"letters in a CDR3|must be in"):
+    with pytest.raises(BadParams, match=r"bases in a CDR3|must be in"):
         Uniform(WholeGenes("here", "TRB", V, D, J, ()), **choice)
 
 

@@ -135,7 +135,7 @@ def test_genes_of_files_recombine_uniformly(gangsaw: CommandLine, tmp_path: Path
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "say --species human or mouse"),
+        ((), "pass --species human or mouse"),
         (("--species", "human", "--locus", "TRG"), "olga has no model of TRG"),
         (("--germline", "g.tsv", "--recombination", "olga"), "name no germline"),
         (("--germline", "g.tsv", "--reads", "x"), "reads need whole genes"),

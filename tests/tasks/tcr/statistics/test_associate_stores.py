@@ -183,7 +183,7 @@ def test_one_individual(tmp_path: Path) -> None:
     found = those_of(tmp_path, ("ann",), ROWS[ROWS["sample"] == 0])
     assert found.shared == 0
     assert found.odds is None
-    assert found.notes[0] == "1 individual: no errors, the jackknife takes 3 or more"
+    assert found.notes[0] == "1 individual: no errors, the jackknife needs 3 or more"
     axes = plot_deciles(found).axes[0]
     assert (axes.get_yscale(), axes.get_ylim()) == ("linear", (0, 1))  # a share of none is at 0
 

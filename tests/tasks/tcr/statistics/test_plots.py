@@ -204,7 +204,7 @@ def test_files_are_not_replaced_unasked(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [f"{NAMES[1]}.png"]
     write_plots(found(), tmp_path, overwrite=True)
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadParams, match="is a file: --plots takes a folder"):
+    with pytest.raises(BadParams, match="is a file: --plots needs a folder"):
         write_plots(found(), tmp_path / "file")
 
 

@@ -90,7 +90,7 @@ def test_a_wrong_choice(store: Path, tmp_path: Path, choice: dict[str, object], 
 
 
 def test_a_wrong_target(store: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadParams, match=r"suffix of .*t\.xlsx tells no format"):
+    with pytest.raises(BadParams, match=r"suffix of .*t\.xlsx is of no format"):
         export(store, tmp_path / "t.xlsx")
     (tmp_path / "t.csv").write_text("a thesis")
     with pytest.raises(BadParams, match="exists"):

@@ -120,14 +120,16 @@ def test_nothing_kept_is_an_error_that_says_why(tmp_path: Path) -> None:
     path = written(tmp_path, "a", [row for _, row in BAD])
     first = rf"{re.escape(str(path))}, line 2: {BAD[0][0]}, "
     for _ in range(2):  # nothing that the first run left stands in the way of the second
-        with pytest.raises(BadParams, match=rf"no row was kept: .*1 no CDR3, .*first is {first}"):
+        with pytest.raises(
+            BadParams, match=rf"no row was accepted: .*1 no CDR3, .*first is {first}"
+        ):
             Repertoires((path,), ()).count(tmp_path / "o.zarr")
         assert {p.name for p in tmp_path.iterdir()} == {"a.tsv.gz"}
 
 
 def test_nothing_kept_names_the_file_that_could_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "noise.tsv").write_bytes(bytes(100))
-    with pytest.raises(BadParams, match=r"no row was kept: .*noise\.tsv is binary"):
+    with pytest.raises(BadParams, match=r"no row was accepted: .*noise\.tsv is binary"):
         Repertoires((tmp_path / "noise.tsv",), ()).count(tmp_path / "o.zarr", keep_going=True)
 
 
@@ -135,7 +137,7 @@ def test_what_is_read_is_never_overwritten(tmp_path: Path) -> None:
     path = written(tmp_path, "a", records(5))
     before = path.read_bytes()
     for target, table in ((tmp_path / "o.zarr", path), (path, tmp_path / "t.tsv")):
-        with pytest.raises(BadParams, match="is to be read: write to another place"):
+        with pytest.raises(BadParams, match="is to be read: write to another path"):
             Repertoires((path,), ()).count(target, table=table, overwrite=True)
         assert path.read_bytes() == before
 

@@ -107,10 +107,10 @@ def test_scores_without_statistics_have_no_evalues(store: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("m" * 255, r"query m{40}\.\.\. has a name of 255 letters, SAM takes 254"),
+        ("m" * 255, r"query m{40}\.\.\. has a name of 255 bytes, SAM allows 254"),
         ("@at", r"query @at has a name that begins with @"),
-        ("caf\xe9 x", r"query caf.* has a name with other letters than those of ASCII"),
-        ("a\x7fb", r"with other letters than those of ASCII"),
+        ("caf\xe9 x", r"query caf.* has a name with other characters than printable ASCII"),
+        ("a\x7fb", r"with other characters than printable ASCII"),
     ],
 )
 def test_names_that_sam_does_not_take_are_refused_before_the_search(
@@ -355,7 +355,7 @@ def test_presets_are_scores_unless_the_user_names_others(
     ("words", "why"),
     [
         (("{queries}", "{queries}", "out.paf"), "queries.fa"),
-        (("{queries}", "{store}", "out.xyz"), "say --format"),
+        (("{queries}", "{store}", "out.xyz"), "pass --format"),
         (("{queries}", "{store}", "out.paf", "-k", "14"), "k must be odd"),
         (("none.fa", "{store}", "out.paf"), "none.fa: no such file"),
         (("{store}/zarr.json", "{store}", "out.paf"), "neither FASTA nor FASTQ"),

@@ -203,7 +203,7 @@ def test_the_file_of_other_facts_is_named(source: Path, tmp_path: Path) -> None:
     whole = job.order_reads(made, StageResources(room)).facts
     kept = room / "intake" / "facts.json"
     for facts, said in (
-        (replace(whole, files=whole.files * 2).to_json(), "it is about 2 files in place of 1"),
+        (replace(whole, files=whole.files * 2).to_json(), "it describes 2 files instead of 1"),
         (b'{"files": null}', "files is no list"),
     ):
         kept.write_bytes(facts)

@@ -104,7 +104,7 @@ def test_of_many_ranges_the_input_is_taken_where_they_take_more(
     gangsaw.decompress(tmp_path / "a.zarr", back)
     assert (back.read_bytes() == source.read_bytes()) == is_input
     (note,) = (note for note in summary.notes if note.startswith("order smallest, of "))
-    assert ("as in the input" in note and "by place" not in note) or not is_input
+    assert ("as in the input" in note and "by position" not in note) or not is_input
     assert gangsaw.verify(tmp_path / "a.zarr", against=source).ok
     lines = source.read_bytes().splitlines(), back.read_bytes().splitlines()
     records = [Counter(zip(*[iter(one)] * 4, strict=True)) for one in lines]

@@ -29,12 +29,12 @@ TOLD = {
     "a_r1.FQ.GZ b_r1.FQ.GZ c_r1.fq": [(0,), (1,), (2,)],
 }
 NOT_TOLD = {
-    "a.fq b.fq s.fq o.fq": "names do not tell which are mates",
+    "a.fq b.fq s.fq o.fq": "names do not show which are mates",
     "a_R1.fq a_R2.fq a_R1.fq": "a_R1.fq is named twice",
     "s.fq s.fq a_R1.fq a_R2.fq": "s.fq is named twice",
     "x_L1_R1.fq x_L1_R2.fq x_L2_R1.fq": "x_L2_R1.fq is R1 of its reads, others have R2",
     "x_L1_R1.fq x_L1_R2.fq x_L2_R2.fq": "x_L2_R2.fq is R2 of its reads, others have R1",
-    "s_1.fq s_2.fq s_3.fq": "s_3.fq: its name does not tell which mate it is",
+    "s_1.fq s_2.fq s_3.fq": "s_3.fq: its name does not show which mate it is",
     "x_R1.fq.gz x_R1.fastq x_R2.fq": "x_R1.fq.gz and others are called R1",
 }
 

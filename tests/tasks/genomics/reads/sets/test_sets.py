@@ -308,7 +308,7 @@ def test_the_command_line_of_sets(
     a, b, s, o = samtools_like(tmp_path, 20)
     store = tmp_path / "a.zarr"
     line = gangsaw("compress", a, b, s, o, store).failed(2)
-    assert "their names do not tell which are mates: --sets 2,1 is" in line
+    assert "their names do not show which are mates: --sets 2,1 is" in line
     gangsaw.ok("compress", a, b, s, o, store, "--sets", "2,1,1", "--dry-run", "--json")
     assert not store.exists()
     how = ("--sets", "2,1,1", "--json", "--workers", "0")

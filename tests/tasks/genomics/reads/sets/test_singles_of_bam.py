@@ -157,10 +157,10 @@ def test_what_cannot_be_kept_is_refused(tmp_path: Path, gangsaw: CommandLine) ->
     line = gangsaw(
         "compress", source, store, "--singles", "yes", "--tags", "RX", "--names", "number"
     ).failed(2)
-    assert "--tags are kept behind names: leave --names out" in line
+    assert "--tags are stored after names: leave --names out" in line
     by_place = write(tmp_path / "c.bam", MIXED, "coordinate")
     line = gangsaw("compress", by_place, store, "--singles", "yes").failed(2)
-    assert "sorted by place, so that mates are apart (samtools collate" in line
+    assert "sorted by position, so that mates are not adjacent (samtools collate" in line
     assert not store.exists()
     compress(source, store, singles="yes", tags="none")
     assert "tags" not in gangsaw.ok("info", store, "--json").figures["reads"]

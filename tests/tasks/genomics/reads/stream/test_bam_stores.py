@@ -135,7 +135,7 @@ def test_clipped_and_cut_off_files_are_refused(tmp_path: Path, capfd: Any) -> No
         gangsaw.compress(clipped, tmp_path / "a.zarr")
     whole = write(tmp_path / "b.bam", SINGLE).read_bytes()
     (tmp_path / "b.bam").write_bytes(whole[:-28])
-    with pytest.raises(BadParams, match=r"b.bam: it is not whole, or no BAM"):
+    with pytest.raises(BadParams, match=r"b.bam: it is incomplete, or no BAM"):
         gangsaw.compress(tmp_path / "b.bam", tmp_path / "b.zarr")
     assert capfd.readouterr().err == ""
 
@@ -144,13 +144,13 @@ def test_fastq_to_bam_has_to_be_meant(tmp_path: Path, gangsaw: CommandLine) -> N
     (tmp_path / "a.fastq").write_bytes(b"@a/1 x\nACGT\n+\nIIII\n@a/2 x\nAC.T\n+\nIIII\n")
     store, target = tmp_path / "a.zarr", tmp_path / "a.bam"
     gangsaw.ok("compress", tmp_path / "a.fastq", store, "--interleaved", "yes")
-    assert "say --format fastq or bam" in gangsaw("decompress", store, target).failed(2)
+    assert "pass --format fastq or bam" in gangsaw("decompress", store, target).failed(2)
     line = gangsaw("decompress", store, target, "--format", "bam").failed(2)
     assert "no place for what stands behind a blank in names; --accept-loss" in line
     assert "lines behind +" not in line
     wanted = ("decompress", store, target, "--format", "bam", "--accept-loss")
     line = gangsaw(*wanted).failed(2)
-    assert "record 2: BAM has no place for '.' in a sequence" in line
+    assert "record 2: BAM cannot hold '.' in a sequence" in line
     assert not target.exists()
     text = (tmp_path / "a.fastq").read_bytes().replace(b".", b"G")
     (tmp_path / "a.fastq").write_bytes(text)
@@ -172,7 +172,7 @@ def test_damage_is_no_missing_file(tmp_path: Path, share: float) -> None:
     data = bytearray(write(tmp_path / "a.bam", reads).read_bytes())
     data[int(len(data) * share)] ^= 255
     (tmp_path / "a.bam").write_bytes(data)
-    with pytest.raises(BadParams, match=r"a.bam: it is not whole, .*damaged") as caught:
+    with pytest.raises(BadParams, match=r"a.bam: it is incomplete, .*damaged") as caught:
         gangsaw.compress(tmp_path / "a.bam", tmp_path / "a.zarr")
     assert "No such file" not in str(caught.value)
 

@@ -39,7 +39,7 @@ def packed(folder: Path, data: bytes) -> Path:
 def behind(folder: Path, data: bytes) -> int:
     with pytest.raises(BadParams, match=r"cut off|damaged") as caught:
         gangsaw.compress(packed(folder, data), folder / "a.zarr")
-    (number,) = re.findall(r"\(behind record (\d+)\)$", str(caught.value))
+    (number,) = re.findall(r"\(after record (\d+)\)$", str(caught.value))
     return int(number)
 
 
@@ -58,7 +58,7 @@ def test_the_place_of_a_cut_is_the_last_record_that_was_read(tmp_path: Path) -> 
 def test_blocks_that_end_with_a_record_are_taken(tmp_path: Path, end: bytes, order: str) -> None:
     path = packed(tmp_path, blocks(end))
     (note,) = gangsaw.compress(path, tmp_path / "a.zarr", order=order).notes
-    assert re.search(r"a.fastq.gz is cut off: .* \(behind record 2000\); it was taken", note)
+    assert re.search(r"a.fastq.gz is cut off: .* \(after record 2000\); it was stored", note)
     assert gangsaw.verify(tmp_path / "a.zarr", against=path).ok
     path = packed(tmp_path, bgzip(TEXT, 5000)[:-END] + end)
     gangsaw.compress(path, tmp_path / "b.zarr")  # the last one ends with a record, too
@@ -136,8 +136,8 @@ def test_a_last_line_that_is_empty_may_lack_its_end(tmp_path: Path, ends: bytes)
 @pytest.mark.parametrize(
     ("flags", "hint"),
     [
-        ((77, 141, 4), "--singles yes keeps reads without mates behind the pairs"),
-        ((77, 141, 77), "--singles yes keeps reads without mates behind the pairs"),
+        ((77, 141, 4), "--singles yes stores reads without mates after the pairs"),
+        ((77, 141, 77), "--singles yes stores reads without mates after the pairs"),
         ((77, 77), "samtools collate -o OUT puts mates together"),
     ],
 )

@@ -129,7 +129,7 @@ def test_other_orders_keep_records_and_the_usual_lines(tmp_path: Path, order: st
     [
         (
             b"@r\nACG\n+\nIII\n",
-            r"line 1: it does not begin with > \(it is FASTQ: say --format fast",
+            r"line 1: it does not begin with > \(it is FASTQ: pass --format fast",
         ),
         (">a\nAC\n".encode("utf-16"), r"line 1: .* \(it is text of UTF-16"),
         (b">a\nAC\n; x\nAC\n", "line 3: it begins with ; "),
@@ -174,7 +174,7 @@ def test_a_store_goes_back_to_its_format(tmp_path: Path, gangsaw: CommandLine) -
     assert "holds no text" in gangsaw(*text).failed(2)
     gangsaw.ok(*text, "--format", "fastq")
     assert (tmp_path / "copy.txt").read_bytes() == written
-    assert "say --format fastq or fasta" in gangsaw("decompress", store, target).failed(2)
+    assert "pass --format fastq or fasta" in gangsaw("decompress", store, target).failed(2)
     wanted = ("decompress", store, target, "--format", "fasta")
     assert "no place for qualities; --accept-loss" in gangsaw(*wanted).failed(2)
     assert "qualities" in gangsaw.ok(*wanted, "--accept-loss").out

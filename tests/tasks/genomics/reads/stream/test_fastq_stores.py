@@ -183,7 +183,7 @@ def test_the_sum_of_records_does_not_depend_on_their_order(tmp_path: Path) -> No
         (b"@a\nAC\n+\nII\n@b\nAC\n", "line 6: record 2 ends after 2 of 4 lines"),
         (b"@a\nAC\n+\nII\n@b\nAC", "line 6: record 2 ends after 2 of 4 lines"),
         (bytes(range(256)) * 9, r"line 1, record 1: it does not begin with @ \(it is no text\)"),
-        (b">a\nAC\n", r"line 1, .* \(it is FASTA: say --format fasta\)"),
+        (b">a\nAC\n", r"line 1, .* \(it is FASTA: pass --format fasta\)"),
         ("@a\nAC\n+\nII\n".encode("utf-16"), r"line 1, .* \(it is text of UTF-16"),
         (b"\xef\xbb\xbf@a\nAC\n+\nII\n", r"line 1, .* \(a byte order mark"),
     ],
@@ -257,7 +257,7 @@ def test_a_cut_off_gzip_file_names_the_record(tmp_path: Path) -> None:
     text = fastq(*("".join(rng.choice(list("ACGT"), 100)) for _ in range(300)))
     path = tmp_path / "in.fastq.gz"
     path.write_bytes(gzip.compress(text)[:-500])
-    with pytest.raises(BadParams, match=r"in.fastq.gz is cut off: .* \(behind record \d+\)"):
+    with pytest.raises(BadParams, match=r"in.fastq.gz is cut off: .* \(after record \d+\)"):
         gangsaw.compress(path, tmp_path / "reads.zarr")
     assert not (tmp_path / "reads.zarr").exists()
 

@@ -247,7 +247,7 @@ def test_what_exceeds_the_memory_is_split(cupy: ModuleType) -> None:
     batch, model = random_batch(**PARTS, n=40), Model()
     right = cpu.count(batch, model)
     with device_memory.of(100_000) as memory:
-        with pytest.raises(DeviceError, match="counts of 40 references take 0 MiB"):
+        with pytest.raises(DeviceError, match="counts of 40 references need 0 MiB"):
             gpu.count(gpu.uploaded(batch), model)
         found = gpu.count_hosted(batch, model)
     assert memory.peak <= 100_000

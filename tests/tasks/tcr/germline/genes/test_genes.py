@@ -59,13 +59,13 @@ def test_of_tables_of_parts(write: Write, whole: bool) -> None:
 def test_genes_with_wildcards_are_left_out(write: Write) -> None:
     found = of(write(FASTA + f">TRBV2*01\n{V[:10]}N{V[11:]}\n"))
     assert [gene.name for gene in found.v] == ["TRBV1*01"]
-    assert "TRBV2*01 left out: it has letters of several bases" in found.notes
-    with pytest.raises(BadParams, match="each V gene has letters of several bases"):
+    assert "TRBV2*01 left out: it has ambiguous bases" in found.notes
+    with pytest.raises(BadParams, match="each V gene has ambiguous bases"):
         of(write(FASTA.replace("GAAGAA", "GANGAA"), "n.fasta"))
 
 
 def test_short_genes_are_left_out(write: Write) -> None:
     genes = of(write(FASTA))
     assert genes.long(9) == genes
-    with pytest.raises(BadParams, match="no V has 10 letters in a CDR3"):
+    with pytest.raises(BadParams, match="no V has 10 bases in a CDR3"):
         genes.long(10)
