@@ -73,7 +73,7 @@ def test_they_are_those_of_the_code(script: str) -> None:
         env={**os.environ, "MPLBACKEND": "agg"},
         capture_output=True,
         text=True,
-        timeout=3 * HANG,
+        timeout=HANG,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
