@@ -123,7 +123,7 @@ def test_no_space_left(gangsaw: CommandLine, tmp_path: Path, tmpfs: Callable[[st
     for copy in ("b.hdr", "b.raw", "b.nc"):
         command = ("decompress", tmp_path / "b.zarr", full / copy, "--accept-loss")
         line = gangsaw(*command).failed(FAILURE)
-        assert "No space left on device: make room" in line
+        assert "No space left on device: free some space" in line
         assert str(full) in line
     assert {path.name for path in full.iterdir()} <= {"a.zarr"}  # nothing half-written
     again = ("decompress", tmp_path / "b.zarr", full / "c.zarr")
@@ -173,7 +173,7 @@ def test_a_scheduler_that_is_not_there(gangsaw: CommandLine, tmp_path: Path, sce
         (("--param", "mode=fast"), "mode must be one of full, reduced, got 'fast'"),
         (("--param", "nope=1"), "unknown parameter 'nope'; known are"),
         (("--param", "prediction_bands=16"), "prediction_bands must be in 0..15, got 16"),
-        (("--block", "a,b"), "--block cannot be 'a,b': say whole numbers"),
+        (("--block", "a,b"), "--block cannot be 'a,b': pass integers"),
         (("--chunks", "1,2"), "must be 3 extents"),
         (("--chunks", "t=3"), "has no axis 't'; it has band, y, x"),
         (("--chunks", "y=three"), "--chunks must be such as"),

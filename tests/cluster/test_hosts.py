@@ -143,4 +143,4 @@ def test_strangers_are_told(site: Site) -> None:
         with site.compress(scheduler=site.address.replace("tls", "tcp")) as job:
             run.said[plain] = job.failed()
         assert "do not trust each other" in run.said[wrong]
-        assert f"is encrypted: say {site.address}, with" in run.said[plain]
+        assert f"is encrypted: use {site.address}, with" in run.said[plain]

@@ -154,8 +154,8 @@ def test_strangers_are_told_in_one_line(
     as_plain, as_tls = encrypted.replace("tls", "tcp"), plain.replace("tcp", "tls")
     wrong = "and our certificates do not trust each other"
     assert wrong in told("--cluster", encrypted, *theirs.options)
-    assert f"is encrypted: say {encrypted}, with" in told("--cluster", as_plain)
-    assert f"is not encrypted: say {plain}" in told("--scheduler", as_tls, *ours.options)
+    assert f"is encrypted: use {encrypted}, with" in told("--cluster", as_plain)
+    assert f"is not encrypted: use {plain}" in told("--scheduler", as_tls, *ours.options)
     with socket.create_server(("127.0.0.1", 0)) as free:
         nobody = f"tls://127.0.0.1:{free.getsockname()[1]}"
     assert "no Dask scheduler answers" in told("--cluster", nobody, *ours.options)

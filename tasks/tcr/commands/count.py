@@ -137,7 +137,7 @@ def tabulate_summary(summary: CountSummary) -> list[tuple[str, str]]:
     dropped = [(f"  {reason}", f"{n:,}") for reason, n in summary.dropped.items()]
     return [
         ("rows read", f"{summary.rows:,} of {summary.samples} samples"),
-        ("kept", f"{summary.kept:,}{resumed}"),
+        ("accepted", f"{summary.kept:,}{resumed}"),
         ("without paths", f"{summary.without_paths:,} of these, {share:.1%}"),
         ("dropped", f"{summary.rows - summary.kept:,}"),
         *dropped,

@@ -101,7 +101,7 @@ def test_bytes_after_the_last_sample_are_told(tmp_path: Path) -> None:
         data.write(bytes(84))
     summary = gangsaw.compress(first, tmp_path / "a.zarr")
     (note,) = summary.notes
-    assert note.startswith("84 bytes after the last sample are kept")
+    assert note.startswith("84 bytes after the last sample are stored")
     assert summary.unread_bytes == 0
 
 

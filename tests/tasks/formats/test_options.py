@@ -76,7 +76,7 @@ def test_each_option_that_an_export_does_not_take(tmp_path: Path, name: str) -> 
 
 
 WRONG = [
-    (envi, "a.hdr", ("--variable", "nope"), "takes no --variable; leave --variable out"),
+    (envi, "a.hdr", ("--variable", "nope"), "has no --variable; leave --variable out"),
     (envi, "a.hdr", ("--interleave", "bsq"), "is ENVI, which has no --interleave"),
     (envi, "a.hdr", ("--offset", 1), "is ENVI, which has no --offset"),
     (

@@ -168,7 +168,7 @@ def test_a_panel_of_the_help_lists_them(
 def test_an_option_that_no_plugin_has(tmp_path: Path, mates: tuple[Path, Path]) -> None:
     with pytest.raises(BadParams, match="no codec or format has an option 'skipp'"):
         package.compress(mates, tmp_path / "a.zarr", skipp=2)
-    with pytest.raises(BadParams, match="takes no --skipp; it takes --skip"):
+    with pytest.raises(BadParams, match="has no --skipp; it has --skip"):
         package.verify(tmp_path, against=mates, skipp=2)
     with pytest.raises(BadParams, match="is open: --skip comes too late"):
         package.compress(open_paths([str(path) for path in mates]), tmp_path / "a.zarr", skip=2)

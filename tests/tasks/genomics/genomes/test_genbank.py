@@ -111,7 +111,7 @@ def test_protein_is_refused_unless_it_is_meant(
         (TWO[:300], "cut off"),
         (TWO + record("X1", "ac"), "a second record is named X1.2"),
         (TWO.replace(" 2 bp", " 3 bp"), "LOCUS says 3 bp, and the sequence has 2"),
-        (TWO.replace("1 ga", "1 g?"), "something other than letters"),
+        (TWO.replace("1 ga", "1 g?"), "other characters than residues"),
         (
             "LOCUS       A 9 bp\nCONTIG      join(B.1:1..9)\n//\n",
             "line 3: its record has CONTIG instead of a sequence",

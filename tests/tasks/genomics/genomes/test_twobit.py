@@ -77,7 +77,7 @@ def test_other_readers_read_it(tmp_path: Path, gangsaw: CommandLine) -> None:
     (tmp_path / "a.fa").write_text(f">a told\n{letters}\n>b\nAC\n")
     gangsaw.ok("compress", tmp_path / "a.fa", tmp_path / "a.zarr")
     wanted = ("decompress", tmp_path / "a.zarr", tmp_path / "a.2bit")
-    assert "no place for widths of lines, descriptions" in gangsaw(*wanted).failed(2)
+    assert "cannot hold widths of lines, descriptions" in gangsaw(*wanted).failed(2)
     said = gangsaw.ok(*wanted, "--accept-loss").out
     assert "descriptions" in said
     assert "residues other than" in said
@@ -100,7 +100,7 @@ WHOLE = two_bit(["ACGTNNacgt", "AC"])
     ("at", "value", "problem"),
     [
         (0, 7, "is no 2bit file"),
-        (4, 2, "version 2 is not known"),
+        (4, 2, "version 2 is not supported"),
         (8, 0, "it holds no records"),
         (8, 0xFFFFFFFF, "ends too early|with a blank"),
         (19, 0xFFFFFFF0, "record 1: it ends too early"),

@@ -167,7 +167,7 @@ def test_a_path_that_takes_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(edits, "MOST_TILES", 100)
     rng = np.random.default_rng(7)
     pairs = set_of(bases(rng, 9), bases(rng, 2000)), set_of(bases(rng, 9), bases(rng, 2000))
-    with pytest.raises(BadParams, match=r"pair 1: a path of .* ask for the distance alone"):
+    with pytest.raises(BadParams, match=r"pair 1: a path of .* request only the distance"):
         edit_paths(*pairs)
 
 

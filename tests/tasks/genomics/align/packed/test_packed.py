@@ -109,7 +109,7 @@ AT = np.array([0])
     [
         ((AT, np.array([5])), "seed 0: base 5 of the target is not in 0..4"),
         ((AT - 1, AT), "base -1 of the query"),
-        ((AT, np.array([0, 1])), "two arrays of as many"),
+        ((AT, np.array([0, 1])), "two arrays of equal length"),
         ((AT, AT + 0.5), "must be integers"),
     ],
 )

@@ -201,7 +201,7 @@ def test_index_reads_and_lanes_of_differently_packed_files(tmp_path: Path, order
     reads = gangsaw.reads.open(store)
     assert [len(line) for line in reads[4:8].sequences] == [8, 8, 28, 90]
     assert len({name.split()[0] for name in reads[4:8].names}) == 1
-    with pytest.raises(BadParams, match="more than two reads of a name, which BAM has no place"):
+    with pytest.raises(BadParams, match="more than two reads of a name, which BAM cannot hold"):
         gangsaw.decompress(store, tmp_path / "a.bam", options=of_format("bam"))
 
 
@@ -292,10 +292,10 @@ def test_views_index_and_jobs_of_mixed_reads(tmp_path: Path, gangsaw: CommandLin
     near = reads.near(reads[0].sequences[0])
     assert {0, 1} <= set(near)
     assert all((i ^ 1) in near for i in near if i < 600)
-    with pytest.raises(BadParams, match=r"holds mates beside other reads.*--pairs no"):
+    with pytest.raises(BadParams, match=r"holds mates and other reads.*--pairs no"):
         are_paired([str(store)], "")
     assert not are_paired([str(store)], "no")
-    with pytest.raises(BadParams, match="holds mates beside other reads"):
+    with pytest.raises(BadParams, match="holds mates and other reads"):
         check_reads([str(store)])
     lanes = tmp_path / "lanes.zarr"
     compress([*paths[:2], *paths[:2]], lanes, sets="2")

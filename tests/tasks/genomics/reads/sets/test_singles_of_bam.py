@@ -151,7 +151,7 @@ def test_what_cannot_be_kept_is_refused(tmp_path: Path, gangsaw: CommandLine) ->
     source = write(tmp_path / "m.bam", MIXED)
     store = tmp_path / "a.zarr"
     line = gangsaw("compress", source, store).failed(2)
-    assert "record 2 is one of a pair, those before are not (--singles yes keeps" in line
+    assert "record 2 is one of a pair, those before are not (--singles yes stores" in line
     line = gangsaw("compress", source, store, "--singles", "yes", "--tags", "R").failed(2)
     assert "tags must be like RX,CB or all, got 'R'" in line
     line = gangsaw(

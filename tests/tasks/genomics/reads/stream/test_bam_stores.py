@@ -146,7 +146,7 @@ def test_fastq_to_bam_has_to_be_meant(tmp_path: Path, gangsaw: CommandLine) -> N
     gangsaw.ok("compress", tmp_path / "a.fastq", store, "--interleaved", "yes")
     assert "pass --format fastq or bam" in gangsaw("decompress", store, target).failed(2)
     line = gangsaw("decompress", store, target, "--format", "bam").failed(2)
-    assert "no place for what stands behind a blank in names; --accept-loss" in line
+    assert "cannot hold what stands behind a blank in names; --accept-loss" in line
     assert "lines behind +" not in line
     wanted = ("decompress", store, target, "--format", "bam", "--accept-loss")
     line = gangsaw(*wanted).failed(2)

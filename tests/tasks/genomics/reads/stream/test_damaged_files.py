@@ -92,7 +92,7 @@ def test_colour_space_is_kept_and_told_or_refused_by_its_name(tmp_path: Path) ->
     whole = b"@a\nT0123.01\n+\n!IIIIIII\n" * 3
     (tmp_path / "a.fastq").write_bytes(whole)
     (note,) = gangsaw.compress(tmp_path / "a.fastq", tmp_path / "a.zarr").notes
-    assert "is in colour space, of SOLiD: its digits were kept" in note
+    assert "is in colour space, of SOLiD: its digits were stored" in note
     gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "copy.fastq")
     assert (tmp_path / "copy.fastq").read_bytes() == whole
     (tmp_path / "a.fa").write_bytes(b">a\nT0123.01\n>b\nT01\n")
@@ -111,7 +111,7 @@ def test_colour_space_is_kept_and_told_or_refused_by_its_name(tmp_path: Path) ->
 
 
 def test_what_follows_zeros_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadParams, match="behind its compressed data are bytes that are none"):
+    with pytest.raises(BadParams, match="other bytes follow its compressed data"):
         gangsaw.compress(packed(tmp_path, blocks(bytes(99) + b"x")), tmp_path / "a.zarr")
 
 

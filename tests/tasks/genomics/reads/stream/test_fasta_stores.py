@@ -176,6 +176,6 @@ def test_a_store_goes_back_to_its_format(tmp_path: Path, gangsaw: CommandLine) -
     assert (tmp_path / "copy.txt").read_bytes() == written
     assert "pass --format fastq or fasta" in gangsaw("decompress", store, target).failed(2)
     wanted = ("decompress", store, target, "--format", "fasta")
-    assert "no place for qualities; --accept-loss" in gangsaw(*wanted).failed(2)
+    assert "cannot hold qualities; --accept-loss" in gangsaw(*wanted).failed(2)
     assert "qualities" in gangsaw.ok(*wanted, "--accept-loss").out
     assert target.read_bytes() == b">a b\nACGT\n"
