@@ -125,7 +125,7 @@ def _command_lines(name: str, command: Any) -> Iterator[str]:
     yield from ("", "```text", f"gangsaw {name} {' '.join(usage)}", "```")
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     if arguments:
-        rows = [(f"`{one.make_metavar(context)}`", _help(one)) for one in arguments]
+        rows = [(f"`{one.metavar or one.name.upper()}`", _help(one)) for one in arguments]
         yield from ("", "## Arguments", "", *table(("argument", "meaning"), rows))
     panels: dict[str, list[Any]] = {}
     for one in command.params:
@@ -133,9 +133,7 @@ def _command_lines(name: str, command: Any) -> Iterator[str]:
             panels.setdefault(one.rich_help_panel or "Options", []).append(one)
     for panel, options in panels.items():
         yield from ("", f"## {panel}", "")
-        yield from table(
-            ("option", "meaning"), [(_option(one, context), _help(one)) for one in options]
-        )
+        yield from table(("option", "meaning"), [(_option(one), _help(one)) for one in options])
 
 
 def _examples(part: str) -> Iterator[str]:
@@ -144,9 +142,9 @@ def _examples(part: str) -> Iterator[str]:
     yield from (line.strip() for line in text.splitlines() if line.strip())
 
 
-def _option(option: Any, context: Any) -> str:
+def _option(option: Any) -> str:
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
-    return names if option.is_flag else f"{names} `{option.make_metavar(context)}`"
+    return names if option.is_flag else f"{names} `{option.metavar}`"
 
 
 def _help(option: Any) -> str:

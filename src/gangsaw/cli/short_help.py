@@ -6,7 +6,7 @@ are. `gangsaw help NAME` shows all options of a command, a format or a codec.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Protocol, TypeVar, cast
 
@@ -56,21 +56,14 @@ PLACEHOLDERS = {
     "tls_key": "PATH",
     "variable": "NAME",
 }
+# by the name of the type in older and in newer versions of typer
 BY_TYPE = {
-    "text": "NAME",
-    "integer": "N",
-    "integer range": "N",
-    "float": "X",
-    "float range": "X",
+    **dict.fromkeys(("text", "str", "list[str]"), "NAME"),
+    **dict.fromkeys(("integer", "integer range", "int"), "N"),
+    **dict.fromkeys(("float", "float range"), "X"),
     "path": "PATH",
 }
 C = TypeVar("C")
-
-
-class TypeOfValue(Protocol):
-    """Type of the value of an option."""
-
-    name: str
 
 
 class HelpParameter(Protocol):
@@ -78,7 +71,6 @@ class HelpParameter(Protocol):
 
     name: str
     opts: list[str]
-    type: TypeOfValue
     metavar: str | None
     param_type_name: str
     rich_help_panel: str | None
@@ -134,12 +126,17 @@ def position_in_help(name: str) -> int:
 
 def _name_value(option: HelpParameter) -> None:
     """Set the placeholder of an option's value, if it has none."""
-    if (
-        option.param_type_name == "option"
-        and option.metavar is None
-        and not getattr(option, "is_flag", False)
-    ):
-        option.metavar = PLACEHOLDERS.get(option.name) or BY_TYPE.get(option.type.name)
+    is_flag = getattr(option, "is_flag", False)
+    if option.param_type_name == "option" and option.metavar is None and not is_flag:
+        option.metavar = PLACEHOLDERS.get(option.name) or BY_TYPE.get(_type_name(option))
+
+
+def _type_name(option: HelpParameter) -> str:
+    """Return the name of the type of an option's value, in lower case."""
+    if (of_click := getattr(option, "type", None)) is not None:
+        return str(of_click.name).lower()
+    bare_type: Callable[[], str] = option.bare_type  # type: ignore[attr-defined]
+    return bare_type().lower()
 
 
 def _is_long(option: HelpParameter) -> bool:
