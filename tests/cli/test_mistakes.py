@@ -55,7 +55,7 @@ CUBES = {
         2,
         "--offset",
         "'x'",
-        "whole number",
+        "an integer",
     ),
     "codec": (
         "compress scene.hdr new.zarr --codec ccsd123",

@@ -105,7 +105,7 @@ def test_files_that_are_no_more_what_was_counted(
         with pytest.raises(BadParams, match=r"b\.tsv\.gz is not as it was when it was counted"):
             export_airr(store, tmp_path / "t.tsv")
     tables[1].unlink()
-    with pytest.raises(BadParams, match="is not there any more"):
+    with pytest.raises(BadParams, match="does not exist any more"):
         export_airr(store, tmp_path / "t.tsv")
     assert not (tmp_path / "t.tsv").exists()
 
