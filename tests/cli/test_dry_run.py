@@ -191,7 +191,7 @@ def test_workers_that_have_no_memory(
     little = {"name": "of this machine", "memory_limit": 1 << 30, "nthreads": 1}
     monkeypatch.setattr(memory, "describe_this_process", lambda: little)
     line = gangsaw("compress", scene, tmp_path / "a.zarr", "--workers", 4).failed(USAGE)
-    assert "memory for 2: say 2 or fewer; --oversubscribe" in line
+    assert "memory for 2: set 2 or fewer; --oversubscribe" in line
 
 
 def test_workers_of_other_machines_are_not_counted(

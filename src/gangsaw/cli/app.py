@@ -40,6 +40,7 @@ from gangsaw.tasks.precompile.shown import show_kernels
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 TRACEBACK = "--traceback"  # removed before the commands are parsed, so it may be at any position
+NOT_A_NUMBER = re.compile(r"Input should be a valid integer.*")
 NOT_WHOLE = re.compile(r"is not a valid integer( range)?")  # of typer
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # of click or typer's copy
 
@@ -150,6 +151,9 @@ def _usage_line(error: Exception) -> str:
             f"; did you mean {join_words(near, 'or')}?" if near else ""
         )
     line: str = error.format_message()  # type: ignore[attr-defined]
+    if match := NOT_A_NUMBER.search(line):  # newer versions of typer do not show the value
+        given = [one["input"] for one in getattr(error.__cause__, "errors", list)()]
+        return line.replace(match[0], f"{given[0]!r} is no whole number" if given else match[0])
     return NOT_WHOLE.sub("is no whole number", line)
 
 

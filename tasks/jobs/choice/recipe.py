@@ -177,11 +177,11 @@ class Recipe:
         meant = {c.coded_by for c in ours}
         if self.codec != "auto":
             meant &= {codec_table.full_name(self.codec)}
-            self._check_taken(arrays, choices, where)
+            self._check_fits(arrays, choices, where)
         if (self.params or self.block is not None) and not meant:
             raise BadParams(f"no array has codec parameters or a block: {where}")
 
-    def _check_taken(
+    def _check_fits(
         self, arrays: Sequence[SourceArray], choices: Sequence[Choice | None], where: str
     ) -> None:
         """Raise BadParams if other codecs store all arrays; texts alone are stored by others."""

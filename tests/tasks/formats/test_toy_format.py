@@ -161,7 +161,7 @@ def test_a_panel_of_the_help_lists_them(
     gangsaw: CommandLine, monkeypatch: pytest.MonkeyPatch, command: str, panel: str, option: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    text = gangsaw.ok(command, "--help").out
+    text = gangsaw.ok(command, "--help-all").out
     assert option in text[text.index(panel) :].partition("╰")[0]
 
 
