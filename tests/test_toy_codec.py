@@ -45,7 +45,7 @@ def read(path: Path, name: str = "data") -> NDArray[Any]:
 def test_the_whole_way_of_one_axis(tmp_path: Path) -> None:
     source = text_store(tmp_path / "text.zarr")
     summary = compress(source, tmp_path / "a.zarr", codec="toy", chunks=(60_000,), block=(9000,))
-    assert summary.ratio > 1.4
+    assert summary.raw_bytes / summary.stored_bytes > 1.4  # the files of the source are compressed
     assert verify(tmp_path / "a.zarr", against=source).ok
     (found,) = info(tmp_path / "a.zarr").arrays
     assert (found.codec, found.n_chunks, found.dims) == (NAME, 4, ("byte",))

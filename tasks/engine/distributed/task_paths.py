@@ -45,8 +45,11 @@ class _PathFinder(pickle.Pickler):
         except Exception:  # of any type: Dask pickles more types, and reports those that it cannot
             return
 
-    def persistent_id(self, one: object) -> None:
-        """Collect an object that is a path; return None, so that it is pickled as usual."""
+    def persistent_id(self, one: object) -> str | None:
+        """Collect an object that is a path; return None to pickle any other object.
+
+        A path object is not pickled: its segments may be paths of their own.
+        """
         if isinstance(one, PurePath) or (type(one) is str and _is_path(one)):
             path = Path(one).absolute()
             while isinstance(one, PurePath) and not path.exists():  # it will be written
@@ -54,6 +57,7 @@ class _PathFinder(pickle.Pickler):
             is_system = str(path).startswith(SYSTEM)
             if not is_system and (path.is_file() or path.is_dir()):
                 self.found[str(path)] = None
+        return "" if isinstance(one, PurePath) else None
 
 
 def _is_path(text: str) -> bool:

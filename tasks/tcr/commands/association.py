@@ -44,7 +44,7 @@ def print_association(found: Association) -> None:
     if found.odds is not None:
         _write_odds("odds of being shared, adjusted", found.odds)
     if found.lasso is not None:
-        _write_odds("odds of being shared, all calls; * selected by the LASSO", found.lasso)
+        _write_odds("odds of being shared, all calls; * by the LASSO", found.lasso)
     if found.generation is not None:
         _write_generation(found.generation, common)
     print_table("means of calls", _differences(found), CALLS)

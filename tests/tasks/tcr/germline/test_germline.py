@@ -73,9 +73,7 @@ def test_headers_of_imgt(write: Write) -> None:
     germline = opened(write(text), species="human")
     assert list(parts(germline)) == ["TRBV1*01", "TRBV2*01", "TRBD1*01", "TRBJ1-1*01"]
     assert parts(germline)["TRBV1*01"] == "GCCAGCAGC"
-    with pytest.raises(
-        BadParams, match=r"has genes of Homo sapiens, Mus musculus_C57BL/6: name"
-    ):
+    with pytest.raises(BadParams, match=r"has genes of Homo sapiens, Mus musculus_C57BL/6: name"):
         opened(write(text))
     with pytest.raises(BadParams, match=r"no TRB gene of rat, only of Homo sapiens, Mus"):
         opened(write(text), species="rat")

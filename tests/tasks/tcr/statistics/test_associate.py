@@ -319,7 +319,7 @@ def test_the_command(made: Made, tmp_path: Path, gangsaw: CommandLine) -> None:
     out = gangsaw.ok(*command).out
     assert "Spearman" in out
     assert "odds of being shared, adjusted" in out
-    assert "selected by the LASSO" not in out
+    assert "* by the LASSO" not in out
     assert all(len(line) <= 80 for line in out.splitlines() if "shared.parquet" not in line)
     figures = gangsaw.ok(*command, "--nu", "0,2", "--pi", "all", "--json").figures
     assert len({each["paths"] for each in figures["correlations"]}) == 2 * 2 * 6 + 2 * 2
