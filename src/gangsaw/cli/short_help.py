@@ -113,8 +113,8 @@ def with_short_help(command: C, name: str) -> C:
     return command
 
 
-def field_of(name: str) -> str | None:
-    """Return the title of the group of commands in the help, None for those of plugins."""
+def field_of(name: str) -> str:
+    """Return the title of a command's group in the help, "Plugins" for those of others."""
     return next((title for title, names in FIELDS.items() if name in names), "Plugins")
 
 
