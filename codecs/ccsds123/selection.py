@@ -43,6 +43,7 @@ class _Capabilities(Capabilities):
             "the dtype's",
             read_depth,
             scans=("auto",),
+            placeholder="N|auto",
         ),
     )
 

@@ -18,6 +18,7 @@ from gangsaw.tasks.console.panels import expand_panels
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+HELP_GROUP = "Stores"  # of the command in `gangsaw --help`
 HELP = """Write parts of a store of reads or of a genome as text, to standard output.
 
 Examples: gangsaw extract reads.zarr 1000:2000 > some.fastq; gangsaw extract genome.zarr

@@ -113,7 +113,7 @@ def _parameter(several: list[OwnedOption], panel: Callable[[str], str]) -> inspe
         help=_help(several, with_owner=title == panel("")),
         show_default=False,
         rich_help_panel=title,
-        metavar="|".join(map(str, option.choices)) or None,
+        metavar=option.metavar,
         autocompletion=make_completion([str(word) for word in option.choices]),
     )
     annotation = Annotated[str | None, shown]

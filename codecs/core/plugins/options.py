@@ -21,6 +21,7 @@ class Option:
     read : converts the user's text to a value; raises ValueError or BadParams
     choices : all legal values; empty if `read` decides
     scans : values for which all samples are read before the first is encoded
+    placeholder : stands for the value in the help, such as PATH; "" follows from `read`
     """
 
     name: str
@@ -29,11 +30,18 @@ class Option:
     read: Callable[[str], object] = str
     choices: tuple[object, ...] = ()
     scans: tuple[object, ...] = ()
+    placeholder: str = ""
 
     @property
     def flag(self) -> str:
         """Name as typed on the command line, such as --bit-depth."""
         return flag(self.name)
+
+    @property
+    def metavar(self) -> str:
+        """Choices or placeholder of the value, as the help shows it."""
+        of_read = "N" if self.read is int else "N,N,..." if self.read is extents else "NAME"
+        return "|".join(map(str, self.choices)) or self.placeholder or of_read
 
     def value(self, setting: object) -> object:
         """Convert the user's text to a value; other values, from Python, are returned unchanged.

@@ -29,7 +29,7 @@ from gangsaw.cli.commands import (
     status,
     verify,
 )
-from gangsaw.cli.table import CommandTable
+from gangsaw.cli.table import INSTALLATION, STORES, CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.codecs.core.plugins.extras import extras_named
@@ -51,15 +51,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command()(compress.compress)
-app.command()(decompress.decompress)
-app.command()(verify.verify)
-app.command()(info.info)
-app.command()(bench.bench)
-app.command()(status.status)
-app.command()(completion.completion)
-app.command()(help.help)
-app.add_typer(kernels.app, name="kernels")
+app.command(rich_help_panel=STORES)(compress.compress)
+app.command(rich_help_panel=STORES)(decompress.decompress)
+app.command(rich_help_panel=STORES)(verify.verify)
+app.command(rich_help_panel=STORES)(info.info)
+app.command(rich_help_panel=INSTALLATION)(bench.bench)
+app.command(rich_help_panel=INSTALLATION)(status.status)
+app.command(rich_help_panel=INSTALLATION)(completion.completion)
+app.command(rich_help_panel=INSTALLATION)(help.help)
+app.add_typer(kernels.app, name="kernels", rich_help_panel=INSTALLATION)
 
 
 def _version(wanted: bool) -> None:

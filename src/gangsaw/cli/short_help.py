@@ -15,46 +15,16 @@ import typer
 LONG_PANELS = ("Cluster", "Source", "Target")  # titles, or their first word, that --help omits
 ALL = "--help-all"
 COMMON = {"--workers", "--format"}  # options of these panels that --help shows
-FIELDS = {
-    "Stores": ("compress", "decompress", "verify", "info", "extract"),
-    "Sequences": ("align", "append", "bin", "index-genome", "index-reads"),
-    "Search": ("index", "search"),
-    "Receptors": ("tcr",),
-    "Images": ("demo", "stream"),
-    "This installation": ("bench", "completion", "help", "kernels", "status"),
-}
 # placeholders of values in the help, by option; others follow from the type
 PLACEHOLDERS = {
     "against": "PATH",
-    "anchors": "PATH",
-    "bin_": "BASES",
-    "germline": "PATH",
-    "index": "PATH",
-    "mates": "PATH",
-    "name_file": "PATH",
-    "nu": "N",
-    "output": "PATH",
-    "pi": "N",
-    "shard": "K/N",
-    "to": "PATH",
     "block": "N,N,...",
     "chunks": "N,N,...",
-    "bit_depth": "N|auto",
-    "dtype": "NAME",
-    "group": "NAME",
-    "offset": "N",
     "scheduler": "ADDRESS",
     "scheduler_file": "PATH",
-    "scratch": "PATH",
-    "sets": "N,N,...",
-    "shape": "N,N,...",
-    "size": "N,N,...",
-    "scene": "N,N,...",
-    "tags": "NAME,...",
     "tls_ca_file": "PATH",
     "tls_cert": "PATH",
     "tls_key": "PATH",
-    "variable": "NAME",
 }
 # by the name of the type in older and in newer versions of typer
 BY_TYPE = {
@@ -94,13 +64,12 @@ class Command(Protocol):
     format_help: HelpWriter
 
 
-def with_short_help(command: C, name: str) -> C:
+def with_short_help(command: C) -> C:
     """Give a command, or all commands of a group, a short help and the option --help-all."""
     found = cast(Command, command)
-    found.rich_help_panel = field_of(name)
     if hasattr(command, "commands"):
         for one in command.commands.values():
-            with_short_help(one, name)
+            with_short_help(one)
         return command
     flags = {flag for one in found.params for flag in one.opts}
     if ALL in flags:
@@ -111,17 +80,6 @@ def with_short_help(command: C, name: str) -> C:
         found.params.append(_option())
         found.format_help = _shortened(found, found.format_help)
     return command
-
-
-def field_of(name: str) -> str:
-    """Return the title of a command's group in the help, "Plugins" for those of others."""
-    return next((title for title, names in FIELDS.items() if name in names), "Plugins")
-
-
-def position_in_help(name: str) -> int:
-    """Return the position of a command among all; those of plugins come last."""
-    names = [one for group in FIELDS.values() for one in group]
-    return names.index(name) if name in names else len(names)
 
 
 def _name_value(option: HelpParameter) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from gangsaw.cli.short_help import position_in_help, with_short_help
+from gangsaw.cli.short_help import with_short_help
 from gangsaw.cli.verbose import with_verbose
 from gangsaw.codecs.core.errors import JobFailed, first_line
 from gangsaw.codecs.core.plugins import entry_points
 
 GROUP = "gangsaw.commands"
+# groups of commands in the help; those of domains have names of their own
+STORES, PLUGINS, INSTALLATION = "Stores", "Plugins", "This installation"
 
 
 class CommandTable(TyperGroup):
@@ -31,14 +34,19 @@ class CommandTable(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return all command names for the help; all commands are imported for their summaries."""
         self._load(self._table)
-        return sorted(super().list_commands(ctx), key=position_in_help)
+        return sorted(super().list_commands(ctx), key=self._position)
+
+    def _position(self, name: str) -> tuple[int, str]:
+        """Return the position of a command in the help: by its group."""
+        group = str(vars(self.commands[name]).get("rich_help_panel"))
+        return {STORES: 0, PLUGINS: 2, INSTALLATION: 3}.get(group, 1), group
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, or None; for an unknown name, print the most similar one."""
         if cmd_name not in self.commands:
             self._load([cmd_name] if cmd_name in self._table else self._table)
         found = super().get_command(ctx, cmd_name)
-        return None if found is None else with_short_help(with_verbose(found), cmd_name)
+        return None if found is None else with_short_help(with_verbose(found))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; convert EOFError, which typer would report as an interrupt."""
@@ -59,9 +67,17 @@ class CommandTable(TyperGroup):
 
 
 def _command_of(entry: Any) -> Any:
-    """Return the command of a `typer.Typer` app or of a function."""
+    """Return the command of a `typer.Typer` app or of a function, with its group in the help.
+
+    An app has the group in `app.info.rich_help_panel`, the module of a function in `HELP_GROUP`.
+    """
     if isinstance(entry, typer.Typer):
-        return typer.main.get_group(entry)
-    app = typer.Typer(add_completion=False)
-    app.command()(entry)
-    return typer.main.get_command(app)
+        command: Any = typer.main.get_group(entry)
+        group = entry.info.rich_help_panel
+    else:
+        app = typer.Typer(add_completion=False)
+        app.command()(entry)
+        command = typer.main.get_command(app)
+        group = getattr(sys.modules.get(entry.__module__), "HELP_GROUP", None)
+    command.rich_help_panel = group if isinstance(group, str) else PLUGINS
+    return command

@@ -213,7 +213,10 @@ _ORDER = Option(
     choices=ORDERS,
 )
 _SCRATCH = Option(
-    "scratch", "Folder for temporary files, unless the order is `kept`.", "next to the target"
+    "scratch",
+    "Folder for temporary files, unless the order is `kept`.",
+    "next to the target",
+    placeholder="PATH",
 )
 _QUALITIES = Option(
     "qualities", "Precision of qualities; binned: 8 values.", QUALITIES[0], choices=QUALITIES
@@ -224,10 +227,17 @@ _INTERLEAVED = Option("interleaved", "Mates alternate in one file.", NO, choices
 _PAIRING = Option(
     "pairing", "Check that the names of mates agree, or not.", PAIRINGS[0], choices=PAIRINGS
 )
-_SETS = Option("sets", "Number of files of each read set, such as 2,1,1.", "by their names")
+_SETS = Option(
+    "sets",
+    "Number of files of each read set, such as 2,1,1.",
+    "by their names",
+    placeholder="N,N,...",
+)
 _SINGLES = Option("singles", "Store reads without a mate.", NO, choices=(NO, YES))
-_TAGS = Option("tags", "BAM tags to append to names, such as RX,CB, or all.", "none")
-_SHARD = Option("shard", "Part of the records to write, such as 3/16.", "1/1")
+_TAGS = Option(
+    "tags", "BAM tags to append to names, such as RX,CB, or all.", "none", placeholder="NAME,..."
+)
+_SHARD = Option("shard", "Part of the records to write, such as 3/16.", "1/1", placeholder="K/N")
 
 FASTQ = Format(
     name="fastq",

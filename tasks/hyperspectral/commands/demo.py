@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
     from gangsaw.tasks.sources.source import Source, SourceArray
 
+HELP_GROUP = "Images"  # of the command in `gangsaw --help`
 T = TypeVar("T")
 MARK = ".gangsaw-demo"  # marker: existing folders are written only if they have it or are empty
 NAMES = ("scene.hdr", "scene.img", "scene.zarr", "copy.hdr", "copy.img", "copy.zarr", "scene.png")
@@ -59,7 +60,8 @@ def demo(
     *,
     out: Annotated[Path, typer.Option(help="Folder for all output.")] = Path("gangsaw-demo"),
     scene: Annotated[
-        str, typer.Option("--size", help="bands,rows,columns of the synthetic scene.")
+        str,
+        typer.Option("--size", metavar="N,N,N", help="bands,rows,columns of the synthetic scene."),
     ] = "96,512,512",
     cluster: TwoWorkers,
     as_json: opt.Json = False,

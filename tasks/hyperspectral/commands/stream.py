@@ -13,8 +13,9 @@ from gangsaw.tasks.console.choices import choice
 
 app = typer.Typer(
     help="Read and write stand-alone CCSDS-123 files.\n\n"
-    "Example: gangsaw stream decode scene.c123 scene.hdr"
+    "Example: gangsaw stream decode scene.c123 scene.hdr",
 )
+app.info.rich_help_panel = "Images"  # group of the command in `gangsaw --help`
 
 BitDepth = Annotated[
     str | None,

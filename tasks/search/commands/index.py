@@ -22,13 +22,18 @@ from gangsaw.tasks.console.output import (
 from gangsaw.tasks.console.panels import expand_panels
 from gangsaw.tasks.console.parts import ExistingTarget, OutputOptions
 
+HELP_GROUP = "Search"  # of the command in `gangsaw --help`
+
 
 @expand_panels
 def index(
     store: Annotated[str, typer.Argument(help="Zarr store of text or of a genome.")],
     *,
     index: Annotated[
-        str, typer.Option(help="Index to write. (default: STORE.index.zarr)", show_default=False)
+        str,
+        typer.Option(
+            metavar="PATH", help="Index to write. (default: STORE.index.zarr)", show_default=False
+        ),
     ] = "",
     variable: opt.Variable = None,
     rate: Annotated[

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.engine.report.progress import OnProgress
     from gangsaw.tasks.search.results.search import Search
 
+HELP_GROUP = "Search"  # of the command in `gangsaw --help`
 NONE_FOUND = 1  # exit code of grep
 
 
@@ -94,7 +95,10 @@ def search(
     sought: PatternNotation,
     shown: SearchOutput,
     index: Annotated[
-        str, typer.Option(help="Index to use. (default: STORE.index.zarr)", show_default=False)
+        str,
+        typer.Option(
+            metavar="PATH", help="Index to use. (default: STORE.index.zarr)", show_default=False
+        ),
     ] = "",
     variable: Annotated[
         str | None,

@@ -8,8 +8,9 @@ from gangsaw.tasks.tcr.commands import annotate, associate, count, export, germl
 
 app = typer.Typer(
     help="Count the recombination paths of T-cell-receptor repertoires.\n\n"
-    "Example: gangsaw tcr count donor1.tsv.gz paths.zarr --species human"
+    "Example: gangsaw tcr count donor1.tsv.gz paths.zarr --species human",
 )
+app.info.rich_help_panel = "Receptors"  # group of the command in `gangsaw --help`
 app.command()(count.count)
 app.command()(export.export)
 app.command()(share.share)

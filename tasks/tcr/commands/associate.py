@@ -80,6 +80,7 @@ def associate(
     nu: Annotated[
         str | None,
         typer.Option(
+            metavar="N",
             help=(
                 "Limits on n-nucleotides whose counts are used: 0,3,10 or all. (default: "
                 "the highest)"
@@ -90,6 +91,7 @@ def associate(
     pi: Annotated[
         str | None,
         typer.Option(
+            metavar="N",
             help=(
                 "Limits on palindromes whose counts are used: 0,4 or all. (default: the highest)"
             ),

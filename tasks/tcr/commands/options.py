@@ -48,6 +48,7 @@ class GermlineSource:
     germline: Annotated[
         list[str],
         typer.Option(
+            metavar="PATH",
             help="FASTA (IMGT style) or table of genes, .gz or not, repeatable for V, D and J; or "
             "olga, the genes of that package's models.",
         ),
@@ -80,6 +81,7 @@ class Genes:
     anchors: Annotated[
         str | None,
         typer.Option(
+            metavar="PATH",
             help="Table with columns gene and anchor_index, from 0: where the Cys or Phe/Trp codon "
             "begins, for genes whose anchor is not found.",
         ),

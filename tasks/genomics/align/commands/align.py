@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.genomics.align.job.job import AlignSummary
     from gangsaw.tasks.genomics.align.search.params import SearchParams
 
+HELP_GROUP = "Sequences"  # of the command in `gangsaw --help`
 PRESETS = {
     "short": {"match": 1, "mismatch": -4, "gap_open": 6, "gap_extend": 1, "min_score": 30},
     "long": {"mismatch": -4, "gap_open": 4, "min_score": 80},

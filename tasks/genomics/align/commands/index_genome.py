@@ -21,6 +21,8 @@ from gangsaw.tasks.console.panels import expand_panels
 from gangsaw.tasks.console.parts import OutputOptions
 from gangsaw.tasks.genomics.align.commands.align import SeedOptions
 
+HELP_GROUP = "Sequences"  # of the command in `gangsaw --help`
+
 
 @expand_panels
 def index_genome(

@@ -21,6 +21,8 @@ from gangsaw.tasks.console.output import (
 from gangsaw.tasks.console.panels import expand_panels
 from gangsaw.tasks.console.parts import OutputOptions
 
+HELP_GROUP = "Sequences"  # of the command in `gangsaw --help`
+
 
 @expand_panels
 def append(

@@ -39,7 +39,8 @@ class GenomeWanted:
     ] = False
     length: Annotated[int, typer.Option("--length", "-n", help="Residues per line.", min=1)] = 60
     output: Annotated[
-        str, typer.Option("--output", "-o", help="File to write; .gz compresses it.")
+        str,
+        typer.Option("--output", "-o", metavar="PATH", help="File to write; .gz compresses it."),
     ] = STDOUT
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = (
         False

@@ -25,6 +25,7 @@ from gangsaw.tasks.genomics.reads.formats import YES
 if TYPE_CHECKING:
     from dask.distributed import Client
 
+HELP_GROUP = "Sequences"  # of the command in `gangsaw --help`
 ZARR = ".zarr"
 MOST_SOURCES = 2
 
@@ -63,7 +64,10 @@ def bin_reads(
     ] = "bins",
     mates: Annotated[
         str,
-        typer.Option(help="FASTQ file for second mates; without it mates alternate in the output."),
+        typer.Option(
+            metavar="PATH",
+            help="FASTQ file for second mates; without it mates alternate in the output.",
+        ),
     ] = "",
     interleaved: Annotated[
         bool, typer.Option("--interleaved", help="Mates alternate in the input file.")

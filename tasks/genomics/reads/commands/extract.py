@@ -30,12 +30,18 @@ class ReadsWanted:
         list[str],
         typer.Option(help="Name of reads, or its first word; repeatable."),
     ] = field(default_factory=list)
-    name_file: Annotated[str, typer.Option(help="File of names, one per line.")] = ""
-    to: Annotated[str, typer.Option(help="File to write; .gz compresses it.")] = STDOUT
+    name_file: Annotated[str, typer.Option(metavar="PATH", help="File of names, one per line.")] = (
+        ""
+    )
+    to: Annotated[str, typer.Option(metavar="PATH", help="File to write; .gz compresses it.")] = (
+        STDOUT
+    )
     bin_: Annotated[
         list[str],
         typer.Option(
-            "--bin", help="Bases of a read: select reads with the same signature; repeatable."
+            "--bin",
+            metavar="BASES",
+            help="Bases of a read: select reads with the same signature; repeatable.",
         ),
     ] = field(default_factory=list)
 

@@ -10,6 +10,8 @@ from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.choices import make_completion
 from gangsaw.tasks.console.output import print_table, progress_bar
 
+HELP_GROUP = "Sequences"  # of the command in `gangsaw --help`
+
 
 def index_reads(
     store: Annotated[str, typer.Argument(help="Zarr store of reads.", metavar="store")],
