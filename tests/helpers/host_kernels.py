@@ -64,7 +64,10 @@ EXCEPTIONS = {
             f" {READS}.quality.tree.read_labels {READS}.name.model.fill_modes",
             2.0,
         ),
-        SLOTS: (f"{ENTROPY}.sparse_tables.fill_slots", 0.1),
+        SLOTS: (
+            f"{ENTROPY}.rans_tables.fill_symbol {ENTROPY}.sparse_tables.fill_slots",
+            0.1,
+        ),
     },
     "order": {
         PACKED: (
